@@ -1,0 +1,21 @@
+//! Which acts and values the customer asked for, in the customer's own words.
+//!
+//! Pure: everything the customer typed in one conversation goes in, and out come the payments and other
+//! acts that are live, each with the byte spans that ground it, and a reason for whatever was refused.
+//! It fails closed: a text that is not clearly a request by the customer grounds nothing, and a value
+//! with two readings is an open slot that the customer fills on the panel. This crate may touch
+//! nothing but its arguments.
+
+mod input;
+mod outcome;
+
+pub use input::{
+    Card, Consumed, ConsumedAct, Input, Locale, Message, OwnAccount, Payee, Span, StandingOrder,
+    Transaction,
+};
+pub use outcome::{
+    Act, ActAsk, Grounded, Grounding, MessageSpan, PaymentAsk, Reason, Refusal, Target,
+};
+
+/// The version of the grammar and its rules. It goes into every confirm record.
+pub const VERSION: &str = "provenance/1";
