@@ -1,0 +1,6 @@
+//! What the verifiers accept and what they refuse, with tokens forged by hand.
+
+mod forge;
+mod mutations;
+mod request;
+mod session;
