@@ -1,1 +1,43 @@
-//! placeholder
+//! What every HTTP service of the bank needs and none should write twice.
+//!
+//! Config and secrets by pipe, listening sockets by inheritance, bounded reading of requests, exact
+//! Host and Origin checks, problem+json refusals, page headers, logs as JSON lines. This crate holds no
+//! route, no key and no database handle of its own, and it must never learn about money.
+//!
+//! The usual `main`:
+//!
+//! ```no_run
+//! # async fn example() -> anyhow::Result<()> {
+//! countersign_serve::init_logging("panel");
+//! let config: serde_json::Value = countersign_serve::read_config()?;
+//! let listen = serde_json::from_value(config["listen"].clone())?;
+//! let router = axum::Router::new().route("/health", axum::routing::get(countersign_serve::health));
+//! countersign_serve::run("panel", countersign_serve::open(&listen).await?, router).await
+//! # }
+//! ```
+
+mod body;
+mod config;
+mod connections;
+mod finish;
+pub mod guard;
+pub mod headers;
+pub mod limits;
+mod listen;
+mod logging;
+mod problem;
+mod process;
+mod server;
+
+pub use body::Json;
+pub use config::read_config;
+pub use finish::Verbatim;
+pub use listen::{Listen, open};
+pub use logging::init_logging;
+pub use problem::Problem;
+pub use server::{run, serve_until, stopping};
+
+/// Answers `GET /health`: the process is up and reads requests. It says nothing about its neighbours.
+pub async fn health() -> axum::Json<serde_json::Value> {
+    axum::Json(serde_json::json!({"status": "ok"}))
+}

@@ -1,0 +1,163 @@
+//! The open connections of a service: bounded, and the longest idle one makes room.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use tokio::sync::Notify;
+
+/// Every open connection of one service.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    most: usize,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    by_age: BTreeMap<u64, Arc<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    requests_in_progress: AtomicUsize,
+    evicted: Notify,
+}
+
+impl Connections {
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            open: Mutex::default(),
+        })
+    }
+
+    /// Takes a new connection in. At the limit the oldest connection without a request in progress is told
+    /// to close; where there is none, the new one is refused with `None`.
+    pub(crate) fn admit(self: &Arc<Self>) -> Option<Connection> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.by_age.len() >= self.most {
+            let idle = open
+                .by_age
+                .iter()
+                .find(|(_, state)| state.requests_in_progress.load(Ordering::Acquire) == 0)
+                .map(|(id, _)| *id)?;
+            if let Some(state) = open.by_age.remove(&idle) {
+                state.evicted.notify_one();
+            }
+        }
+        let id = open.next;
+        open.next += 1;
+        let state = Arc::new(State::default());
+        open.by_age.insert(id, Arc::clone(&state));
+        Some(Connection {
+            id,
+            state,
+            all: Arc::clone(self),
+        })
+    }
+}
+
+/// One open connection; leaves the table when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    id: u64,
+    state: Arc<State>,
+    all: Arc<Connections>,
+}
+
+impl Connection {
+    /// Resolves when this connection has to make room.
+    pub(crate) async fn evicted(&self) {
+        self.state.evicted.notified().await;
+    }
+
+    /// Marks a request in progress until the returned guard is dropped.
+    pub(crate) fn begin(&self) -> InProgress {
+        self.state
+            .requests_in_progress
+            .fetch_add(1, Ordering::AcqRel);
+        InProgress(Arc::clone(&self.state))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let mut open = self.all.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.by_age.remove(&self.id);
+    }
+}
+
+/// A request that is being read, handled or answered.
+#[derive(Debug)]
+pub(crate) struct InProgress(Arc<State>);
+
+impl InProgress {
+    /// Keeps the request in progress until the last byte of its answer is written or given up.
+    pub(crate) fn until_written(self, body: Body) -> Body {
+        Body::new(AnswerBody {
+            body,
+            _in_progress: self,
+        })
+    }
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        self.0.requests_in_progress.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+struct AnswerBody {
+    body: Body,
+    _in_progress: InProgress,
+}
+
+impl HttpBody for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_longest_idle_connection_makes_room() {
+        let all = Connections::new(2);
+        let (first, second) = (all.admit().expect("room"), all.admit().expect("room"));
+        let working = first.begin();
+        let third = all.admit().expect("the second is idle");
+        second.evicted().await;
+        drop(second);
+        let also_working = third.begin();
+        assert!(
+            all.admit().is_none(),
+            "both work, so the new one is refused"
+        );
+        drop(working);
+        let fourth = all.admit().expect("the first is idle now");
+        first.evicted().await;
+        drop((first, third, fourth, also_working));
+        assert!(all.open.lock().expect("lock").by_age.is_empty());
+    }
+}

@@ -1,0 +1,52 @@
+//! Named limits of every listener, and helpers for those that a route sets itself.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::timeout::TimeoutLayer;
+
+/// Longest request head (request line and headers).
+pub const HEAD_BYTES_MAX: usize = 32 * 1024;
+
+/// Most headers in one request.
+pub const HEADERS_MAX: usize = 64;
+
+/// Longest request body where a route sets no limit of its own.
+pub const BODY_BYTES_MAX: usize = 256 * 1024;
+
+/// Limits of a whole service. `run` uses [`Limits::STANDARD`]; only tests shorten them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Open connections. One more makes the longest idle one close.
+    pub(crate) connections_max: usize,
+    /// Time for sending a request's head; an idle kept-alive connection has the same.
+    pub(crate) head_read_time_out: Duration,
+    /// Time for sending a request's whole body, so that one byte a second does not hold a handler.
+    pub(crate) body_read_time_out: Duration,
+    /// Time that requests in progress have after SIGTERM or SIGINT.
+    pub(crate) shutdown_grace: Duration,
+}
+
+impl Limits {
+    /// What every service runs with.
+    pub(crate) const STANDARD: Self = Self {
+        connections_max: 1024,
+        head_read_time_out: Duration::from_secs(15),
+        body_read_time_out: Duration::from_secs(30),
+        shutdown_grace: Duration::from_secs(3),
+    };
+}
+
+/// A layer that refuses bodies over `bytes` with 413; at most [`BODY_BYTES_MAX`] in effect for extractors.
+#[must_use]
+pub fn body_limit(bytes: usize) -> RequestBodyLimitLayer {
+    RequestBodyLimitLayer::new(bytes)
+}
+
+/// A layer that gives a handler `duration` to begin its answer, then answers 503 `busy` and drops the
+/// handler's future (an open transaction rolls back). Not for routes that must not be asked again.
+#[must_use]
+pub fn handler_time_out(duration: Duration) -> TimeoutLayer {
+    TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, duration)
+}

@@ -1,0 +1,532 @@
+//! The accept loop: HTTP/1.1 over every listener, bounded, ended gracefully.
+
+use std::convert::Infallible;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request};
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tower::ServiceExt;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::connections::{Connection, Connections};
+use crate::finish;
+use crate::limits::{self, Limits};
+
+/// Pause after a failed accept, so that a full descriptor table does not spin the loop.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+static STOPPING: std::sync::LazyLock<watch::Sender<bool>> =
+    std::sync::LazyLock::new(|| watch::Sender::new(false));
+
+/// Serves `router` on every listener until SIGTERM or SIGINT, then lets requests in progress end.
+///
+/// Prints one line on standard output, `{"listening":["127.0.0.1:41234"]}`. Requests have the limits of
+/// [`crate::limits`]; an unknown route, a wrong method, a panic and a library's own refusal answer as a
+/// [`crate::Problem`]. Long answers should end at [`stopping`], or they are cut after the grace.
+///
+/// # Errors
+/// When signals cannot be watched or a listener has no address.
+pub async fn run(
+    service: &'static str,
+    listeners: Vec<TcpListener>,
+    router: Router,
+) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("watch SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("watch SIGINT")?;
+    let addresses = listeners
+        .iter()
+        .map(|listener| listener.local_addr().map(|address| address.to_string()))
+        .collect::<Result<Vec<_>, _>>()
+        .context("read the address of a listener")?;
+    tracing::info!(?addresses, "Listening as {service}");
+    // Whoever started this service may have closed the pipe; serving matters more than telling.
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{}", serde_json::json!({"listening": addresses}));
+    let _ = out.flush();
+    drop(out);
+    serve_until(listeners, router, async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        STOPPING.send_replace(true);
+        tracing::info!("Stopping {service}");
+    })
+    .await;
+    Ok(())
+}
+
+/// Resolves once this process was asked to stop; for streams and loops that would not end by themselves.
+pub async fn stopping() {
+    until_true(&mut STOPPING.subscribe()).await;
+}
+
+/// Resolves once the value is true, or its sender is gone.
+async fn until_true(value: &mut watch::Receiver<bool>) {
+    let _ = value.wait_for(|value| *value).await;
+}
+
+/// As [`run`], but until `stop` resolves, without signals and without printing: for tests.
+pub async fn serve_until(
+    listeners: Vec<TcpListener>,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) {
+    serve_within(Limits::STANDARD, listeners, router, stop).await;
+}
+
+async fn serve_within(
+    limits: Limits,
+    listeners: Vec<TcpListener>,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) {
+    let router = router
+        .layer(CatchPanicLayer::custom(finish::after_panic))
+        .layer(DefaultBodyLimit::max(limits::BODY_BYTES_MAX))
+        .layer(axum::middleware::from_fn_with_state(
+            limits.body_read_time_out,
+            finish::finish,
+        ));
+    let connections = Connections::new(limits.connections_max);
+    let (stop_sender, stopped) = watch::channel(false);
+    let mut loops = JoinSet::new();
+    for listener in listeners {
+        let service = Service {
+            limits,
+            router: router.clone(),
+            connections: Arc::clone(&connections),
+            stopped: stopped.clone(),
+        };
+        loops.spawn(service.accept(listener));
+    }
+    drop(stopped);
+    stop.await;
+    stop_sender.send_replace(true);
+    while loops.join_next().await.is_some() {}
+    // Each connection holds a receiver; the channel closes when the last of them has ended.
+    let _ = tokio::time::timeout(limits.shutdown_grace, stop_sender.closed()).await;
+}
+
+/// What every connection of a service shares.
+#[derive(Clone)]
+struct Service {
+    limits: Limits,
+    router: Router,
+    connections: Arc<Connections>,
+    stopped: watch::Receiver<bool>,
+}
+
+impl Service {
+    async fn accept(mut self, listener: TcpListener) {
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = until_true(&mut self.stopped) => return,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    let Some(connection) = self.connections.admit() else {
+                        tracing::warn!("Refused a connection: all are at work");
+                        continue;
+                    };
+                    let _ = stream.set_nodelay(true);
+                    tokio::spawn(self.clone().serve(stream, connection));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "Could not accept a connection");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn serve(mut self, stream: TcpStream, connection: Connection) {
+        let connection = Arc::new(connection);
+        let of_requests = Arc::clone(&connection);
+        let router = self.router;
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            let in_progress = of_requests.begin();
+            let router = router.clone();
+            async move {
+                let response = router.oneshot(request.map(Body::new)).await?;
+                Ok::<_, Infallible>(response.map(|body| in_progress.until_written(body)))
+            }
+        });
+        let serving = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.limits.head_read_time_out)
+            .max_buf_size(limits::HEAD_BYTES_MAX)
+            .max_headers(limits::HEADERS_MAX)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut serving = std::pin::pin!(serving);
+        // What ends a connection early (a closed peer, a time-out, a broken request) is the client's affair.
+        tokio::select! {
+            _ = serving.as_mut() => {}
+            () = connection.evicted() => {}
+            () = until_true(&mut self.stopped) => {
+                serving.as_mut().graceful_shutdown();
+                let _ = tokio::time::timeout(self.limits.shutdown_grace, serving).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::{get, post};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::oneshot;
+    use tokio::task::JoinHandle;
+
+    use super::*;
+    use crate::guard::{self, Allowed};
+    use crate::{Json, Problem};
+
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Ask {
+        amount: String,
+    }
+
+    const SHORT: Limits = Limits {
+        connections_max: 64,
+        head_read_time_out: Duration::from_millis(400),
+        body_read_time_out: Duration::from_millis(400),
+        shutdown_grace: Duration::from_millis(600),
+    };
+
+    struct Running {
+        address: SocketAddr,
+        stop: oneshot::Sender<()>,
+        server: JoinHandle<()>,
+    }
+
+    async fn start() -> Running {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let address = listener.local_addr().expect("address");
+        let allowed = Arc::new(Allowed {
+            hosts: vec![address.to_string()],
+            origins: Vec::new(),
+        });
+        let router = Router::new()
+            .route("/health", get(crate::health))
+            .route(
+                "/ask",
+                post(|Json(ask): Json<Ask>| async move { ask.amount }),
+            )
+            .route(
+                "/panic",
+                get(|| async { panic!("secret words") as &'static str }),
+            )
+            .route("/busy", get(|| async { Err::<(), _>(Problem::busy()) }))
+            .route(
+                "/slow",
+                get(|| async {
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                    "done"
+                }),
+            )
+            .route("/endless", get(|| async { Body::new(Endless) }))
+            .route(
+                "/forwarded",
+                get(|| async {
+                    use axum::response::IntoResponse;
+                    let mut response =
+                        (http::StatusCode::BAD_REQUEST, "as it came").into_response();
+                    response.extensions_mut().insert(crate::Verbatim);
+                    response
+                }),
+            )
+            .layer(from_fn_with_state(allowed, guard::check_host_and_origin));
+        let (stop, stopped) = oneshot::channel();
+        let server = tokio::spawn(serve_within(SHORT, vec![listener], router, async {
+            let _ = stopped.await;
+        }));
+        Running {
+            address,
+            stop,
+            server,
+        }
+    }
+
+    /// An answer that never ends.
+    struct Endless;
+
+    impl axum::body::HttpBody for Endless {
+        type Data = axum::body::Bytes;
+        type Error = axum::Error;
+
+        fn poll_frame(
+            self: std::pin::Pin<&mut Self>,
+            _context: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<Result<http_body::Frame<Self::Data>, Self::Error>>> {
+            std::task::Poll::Pending
+        }
+    }
+
+    impl Running {
+        async fn connect(&self) -> TcpStream {
+            TcpStream::connect(self.address).await.expect("connect")
+        }
+
+        /// Sends `head` with `HOST` replaced, and everything up to the connection's end is the answer.
+        async fn raw(&self, head: &str) -> String {
+            let mut stream = self.connect().await;
+            let head = head.replace("HOST", &self.address.to_string());
+            stream.write_all(head.as_bytes()).await.expect("write");
+            let mut answer = Vec::new();
+            // A refused request may end in a reset after the answer.
+            let _ = stream.read_to_end(&mut answer).await;
+            String::from_utf8_lossy(&answer).into_owned()
+        }
+
+        async fn ask(&self, headers: &str, body: &str) -> String {
+            let length = body.len();
+            self.raw(&format!(
+                "POST /ask HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\
+                 Content-Length: {length}\r\n{headers}\r\n{body}"
+            ))
+            .await
+        }
+    }
+
+    fn assert_problem(answer: &str, status: u16, code: &str) {
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{answer}"
+        );
+        assert!(
+            answer.contains("content-type: application/problem+json\r\n"),
+            "{answer}"
+        );
+        let body: serde_json::Value =
+            serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap_or_default())
+                .unwrap_or_else(|_| panic!("no JSON body: {answer}"));
+        assert_eq!(body["type"], format!("urn:countersign:problem:{code}"));
+        assert_eq!(body["status"], status);
+    }
+
+    #[tokio::test]
+    async fn every_refusal_is_a_problem() {
+        let server = start().await;
+        let close = "Connection: close\r\n\r\n";
+        let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: HOST\r\n{close}");
+        assert_problem(&server.raw(&get("/nowhere")).await, 404, "not_found");
+        assert_problem(&server.raw(&get("/ask")).await, 405, "method_not_allowed");
+        assert!(server.raw(&get("/ask")).await.contains("allow: POST\r\n"));
+        assert_problem(&server.raw(&get("/busy")).await, 503, "busy");
+        let panicked = server.raw(&get("/panic")).await;
+        assert_problem(&panicked, 500, "internal");
+        assert!(!panicked.contains("secret words"));
+        assert!(server.raw(&get("/forwarded")).await.ends_with("as it came"));
+        assert!(
+            server
+                .raw(&get("/health"))
+                .await
+                .ends_with(r#"{"status":"ok"}"#)
+        );
+    }
+
+    #[tokio::test]
+    async fn a_refused_body_is_a_problem_that_quotes_nothing() {
+        let server = start().await;
+        let json = "Content-Type: application/json\r\n";
+        assert!(
+            server
+                .ask(json, r#"{"amount":"20.00"}"#)
+                .await
+                .ends_with("20.00")
+        );
+        assert_problem(&server.ask(json, "{").await, 400, "invalid_json");
+        let refused = server.ask(json, r#"{"amount":"1","hunter2":1}"#).await;
+        assert_problem(&refused, 422, "invalid_body");
+        assert!(!refused.contains("hunter2"));
+        let twice = server.ask(json, r#"{"amount":"1","amount":"2"}"#).await;
+        assert_problem(&twice, 422, "invalid_body");
+        let plain = server
+            .ask("Content-Type: text/plain\r\n", r#"{"amount":"1"}"#)
+            .await;
+        assert_problem(&plain, 415, "unsupported_media_type");
+        let large = format!(r#"{{"amount":"{}"}}"#, "1".repeat(limits::BODY_BYTES_MAX));
+        assert_problem(&server.ask(json, &large).await, 413, "too_large");
+    }
+
+    #[tokio::test]
+    async fn two_hosts_foreign_origins_and_two_lengths_are_refused() {
+        let server = start().await;
+        let two = "GET /health HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\nConnection: close\r\n\r\n";
+        assert_problem(&server.raw(two).await, 403, "wrong_host");
+        let evil = "GET /health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+        assert_problem(&server.raw(evil).await, 403, "wrong_host");
+        let none = "GET /health HTTP/1.0\r\n\r\n";
+        assert!(server.raw(none).await.contains(" 403 "));
+        let absolute =
+            "GET http://evil.example/health HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n";
+        assert_problem(&server.raw(absolute).await, 403, "wrong_host");
+        let origin = "GET /health HTTP/1.1\r\nHost: HOST\r\nOrigin: http://evil.example\r\n\
+                      Connection: close\r\n\r\n";
+        assert_problem(&server.raw(origin).await, 403, "wrong_origin");
+        let smuggled = "POST /ask HTTP/1.1\r\nHost: HOST\r\nContent-Length: 5\r\n\
+                        Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\n\r\n";
+        let answer = server.raw(smuggled).await;
+        assert_problem(&answer, 400, "length_required");
+        assert!(answer.contains("connection: close\r\n"), "{answer}");
+        assert_eq!(
+            answer.matches("HTTP/1.1 ").count(),
+            1,
+            "the rest is not read: {answer}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_head_too_long_or_with_too_many_headers_is_refused() {
+        let server = start().await;
+        let long = format!(
+            "GET /health HTTP/1.1\r\nHost: HOST\r\nX: {}\r\n\r\n",
+            "x".repeat(64 * 1024)
+        );
+        let answer = server.raw(&long).await;
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 431 "),
+            "{answer}"
+        );
+        let many = format!(
+            "GET /health HTTP/1.1\r\nHost: HOST\r\n{}\r\n",
+            "X: 1\r\n".repeat(65)
+        );
+        let answer = server.raw(&many).await;
+        assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_head_that_drips_is_given_up() {
+        let server = start().await;
+        let mut stream = server.connect().await;
+        let began = std::time::Instant::now();
+        stream
+            .write_all(b"GET /health HTTP/1.1\r\n")
+            .await
+            .expect("write");
+        let mut answer = Vec::new();
+        let mut chunk = [0; 1024];
+        loop {
+            tokio::select! {
+                read = stream.read(&mut chunk) => match read {
+                    Ok(0) | Err(_) => break,
+                    Ok(length) => answer.extend_from_slice(&chunk[..length]),
+                },
+                () = tokio::time::sleep(Duration::from_millis(50)) => {
+                    if stream.write_all(b"X: 1\r\n").await.is_err() {
+                        break;
+                    }
+                }
+            }
+            assert!(began.elapsed() < SHORT.head_read_time_out * 4, "still open");
+        }
+        assert!(!String::from_utf8_lossy(&answer).contains(" 200 "));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_drips_is_given_up() {
+        let server = start().await;
+        let mut stream = server.connect().await;
+        let began = std::time::Instant::now();
+        let head = format!(
+            "POST /ask HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Content-Length: 100000\r\n\r\n",
+            server.address
+        );
+        stream.write_all(head.as_bytes()).await.expect("write");
+        let mut chunk = [0; 1024];
+        let answer = loop {
+            tokio::select! {
+                read = stream.read(&mut chunk) => {
+                    let length = read.unwrap_or(0);
+                    break String::from_utf8_lossy(&chunk[..length]).into_owned();
+                }
+                () = tokio::time::sleep(Duration::from_millis(50)) => {
+                    stream.write_all(b" ").await.expect("write");
+                }
+            }
+            assert!(
+                began.elapsed() < SHORT.body_read_time_out * 4,
+                "still reading"
+            );
+        };
+        assert_problem(&answer, 408, "request_timeout");
+    }
+
+    #[tokio::test]
+    async fn a_request_in_progress_ends_before_the_server_does() {
+        let server = start().await;
+        let mut stream = server.connect().await;
+        let request = format!("GET /slow HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
+        stream.write_all(request.as_bytes()).await.expect("write");
+        let idle = server.connect().await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let began = std::time::Instant::now();
+        server.stop.send(()).expect("still serving");
+        server.server.await.expect("ends");
+        assert!(
+            began.elapsed() < Duration::from_secs(2),
+            "an idle connection does not hold it"
+        );
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("read");
+        assert!(answer.ends_with("done"), "{answer}");
+        drop(idle);
+    }
+
+    #[tokio::test]
+    async fn an_endless_answer_does_not_hold_the_server() {
+        let server = start().await;
+        let mut stream = server.connect().await;
+        let request = format!("GET /endless HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
+        stream.write_all(request.as_bytes()).await.expect("write");
+        let mut first = [0; 16];
+        stream
+            .read_exact(&mut first)
+            .await
+            .expect("the answer begins");
+        server.stop.send(()).expect("still serving");
+        tokio::time::timeout(SHORT.shutdown_grace * 4, server.server)
+            .await
+            .expect("in time")
+            .expect("ends");
+    }
+
+    #[tokio::test]
+    async fn idle_connections_make_room_for_a_new_one() {
+        let server = start().await;
+        let mut idle = Vec::new();
+        for _ in 0..SHORT.connections_max + 40 {
+            idle.push(server.connect().await);
+        }
+        let began = std::time::Instant::now();
+        let answer = server
+            .raw("GET /health HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n")
+            .await;
+        assert!(answer.ends_with(r#"{"status":"ok"}"#), "{answer}");
+        assert!(began.elapsed() < Duration::from_secs(2));
+        let mut byte = [0; 1];
+        assert_eq!(
+            idle[0].read(&mut byte).await.unwrap_or(0),
+            0,
+            "the oldest was closed"
+        );
+    }
+}
