@@ -1,0 +1,125 @@
+// The messages on the page. Everything is text; a reply in progress grows piece by piece.
+import { make, required } from "./dom.js";
+import { lookedAt, PREPARED } from "./words.js";
+const list = required("messages", HTMLOListElement);
+const scroll = required("scroll", HTMLElement);
+const say = required("say", HTMLElement);
+const welcome = required("welcome", HTMLElement);
+/** Whether the reader is at the end, so that new text may scroll. Reading further up is not disturbed. */
+let following = true;
+scroll.addEventListener("scroll", () => {
+    following = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 48;
+});
+function follow() {
+    if (following)
+        scroll.scrollTop = scroll.scrollHeight;
+}
+new ResizeObserver(follow).observe(scroll);
+function add(who, kind) {
+    const text = make("p", { class: "text", attributes: { dir: "auto" } });
+    const item = make("li", { class: `message ${kind}` }, [make("span", { class: "who", text: who }), text]);
+    list.append(item);
+    welcome.hidden = true;
+    return { item, text };
+}
+/** Takes every message away and shows the welcome. */
+export function clear() {
+    list.replaceChildren();
+    welcome.hidden = false;
+    following = true;
+}
+/** Shows a message the customer sent; it is theirs at once, and says so if it could not be sent. */
+export class Sent {
+    #item;
+    #text;
+    constructor(text) {
+        const { item, text: element } = add("You", "customer");
+        this.#item = item;
+        this.#text = text;
+        element.textContent = text;
+        following = true;
+        follow();
+    }
+    /** Says why it was not taken, and offers the one thing to do. */
+    notSent(why, label, again) {
+        this.#item.classList.add("not-sent");
+        const button = make("button", { class: "button", text: label, attributes: { type: "button" } });
+        const trouble = make("div", { class: "trouble", attributes: { role: "alert" } }, [
+            make("p", { text: why }),
+            button,
+        ]);
+        button.addEventListener("click", () => {
+            this.#item.remove();
+            again();
+        });
+        this.#item.append(trouble);
+        follow();
+    }
+    /** The text as sent. */
+    get text() {
+        return this.#text;
+    }
+}
+/** Shows a whole message of an earlier time. */
+export function addKept(role, text) {
+    const added = role === "customer" ? add("You", role) : add("Assistant", role);
+    added.text.textContent = text;
+    follow();
+}
+/** A reply that is on its way. */
+export class Reply {
+    #item;
+    #text;
+    #looked = make("p", { class: "looked", attributes: { hidden: "" } });
+    #things = [];
+    #waiting = make("span", { class: "waiting", text: "is working…" });
+    #whole = "";
+    #prepared = false;
+    constructor() {
+        const { item, text } = add("Assistant", "assistant");
+        this.#item = item;
+        this.#text = text;
+        item.setAttribute("aria-busy", "true");
+        item.firstElementChild?.append(" ", this.#waiting);
+        item.append(this.#looked);
+        follow();
+    }
+    /** Adds a piece of text. */
+    append(piece) {
+        this.#whole += piece;
+        this.#text.textContent = this.#whole;
+        follow();
+    }
+    /** Notes what the assistant looked at, each thing once. */
+    looked(tool) {
+        const thing = lookedAt(tool);
+        if (thing === null || this.#things.includes(thing))
+            return;
+        this.#things.push(thing);
+        this.#looked.textContent = `▸ looked at: ${this.#things.join(", ")}`;
+        this.#looked.hidden = false;
+        follow();
+    }
+    /** Points at the card. The card itself is the panel's alone. */
+    prepared() {
+        if (this.#prepared)
+            return;
+        this.#prepared = true;
+        this.#item.append(make("p", { class: "prepared", text: PREPARED }));
+        follow();
+    }
+    /** Ends the reply, with a sentence when it did not come to its end. */
+    end(trouble) {
+        this.#waiting.remove();
+        this.#item.removeAttribute("aria-busy");
+        if (trouble !== null) {
+            this.#item.append(make("p", { class: "trouble", text: trouble }));
+        }
+        if (this.#whole === "" && trouble === null)
+            this.append("(The assistant gave no answer.)");
+        // Read aloud once, when it is whole: pieces read as they come are noise.
+        const aloud = ["Assistant:", this.#whole, this.#prepared ? PREPARED : "", trouble ?? ""];
+        say.textContent = aloud.filter((part) => part !== "").join(" ");
+        follow();
+    }
+}
