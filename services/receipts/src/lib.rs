@@ -1,1 +1,32 @@
-//! placeholder
+//! Evidence that a stranger can check offline: payloads, Merkle logs, signed checkpoints, receipts.
+//!
+//! Every event is one leaf of an append-only log. Its payload is canonical JSON (RFC 8785), its
+//! leaf hash is RFC 6962's, and the head of the log is a C2SP checkpoint: a signed note of origin,
+//! size and root. A receipt carries the payload, its place in the tree and a checkpoint, so that
+//! nothing else is needed but a public key.
+//!
+//! The crate is pure: it holds no file, no table and no clock. Whoever keeps a log passes the nodes
+//! in and stores the nodes that come out; appending costs O(log n) either way.
+
+mod chain;
+mod checkpoint;
+mod hash;
+mod key;
+mod payload;
+mod proof;
+mod proof_text;
+mod receipt;
+mod tree;
+
+pub use chain::{Chain, ChainError, LOG_LINE_BYTES_MAX, LogEntry};
+pub use checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint};
+pub use hash::{Hash, HashError, leaf_hash, node_hash};
+pub use key::{KeyError, LogKeyFile, LogSigner, LogVerifier, PublicKeyFile};
+pub use payload::{PayloadError, canonical, check_canonical};
+pub use proof::{ProofError, verify_consistency, verify_inclusion};
+pub use proof_text::{ProofText, ProofTextError};
+pub use receipt::{Receipt, ReceiptError};
+pub use tree::{
+    Compact, MemoryTree, MissingNode, Node, consistency_proof, empty_root, inclusion_proof,
+    nodes_for_consistency, nodes_for_inclusion, nodes_for_peaks,
+};

@@ -1,0 +1,286 @@
+//! Keys of a log: the private one that signs heads, the public one that checks them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use countersign_domain::Secret;
+use ed25519_dalek::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePublicKey};
+use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// The signature type of Ed25519 in signed notes.
+const ED25519: u8 = 0x01;
+
+/// A log's private key as a configuration carries it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogKeyFile {
+    /// The name of the key in configurations and audits.
+    pub key_id: String,
+    /// PKCS#8 PEM of an Ed25519 key. Prints as nothing.
+    pub pkcs8_pem: Secret,
+}
+
+/// A log's public key as a verifier is given it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublicKeyFile {
+    /// The name of the key in configurations and audits.
+    pub key_id: String,
+    /// The origin of the log whose heads the key signs.
+    pub origin: String,
+    /// SPKI PEM of an Ed25519 key.
+    pub public_pem: String,
+}
+
+/// Why a key cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// The origin is empty or has spaces, control characters or a plus sign.
+    #[error("read a log's origin: a name without spaces or '+' is wanted")]
+    Origin,
+    /// The private key is no PKCS#8 PEM of an Ed25519 key.
+    #[error("read log key {0}: not an Ed25519 key in PKCS#8 PEM")]
+    Private(String),
+    /// The public key is none of Ed25519, or a weak one.
+    #[error("read a log's public key: not a sound Ed25519 key")]
+    Public,
+    /// The one-line form is not `name+hash+base64`, or its parts disagree.
+    #[error("read a log's public key: not a verifier line")]
+    Line,
+}
+
+/// Signs the heads of one log.
+pub struct LogSigner {
+    key_id: String,
+    origin: String,
+    key: SigningKey,
+    hint: [u8; 4],
+}
+
+/// Checks the heads of one log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogVerifier {
+    origin: String,
+    key: VerifyingKey,
+    hint: [u8; 4],
+}
+
+fn check_origin(origin: &str) -> Result<(), KeyError> {
+    let bad =
+        |character: char| character.is_whitespace() || character.is_control() || character == '+';
+    if origin.is_empty() || origin.len() > 255 || origin.contains(bad) {
+        return Err(KeyError::Origin);
+    }
+    Ok(())
+}
+
+/// What a signature line carries so that the right key is tried.
+fn hint(name: &str, key: &VerifyingKey) -> [u8; 4] {
+    let mut hasher = Sha256::new();
+    hasher.update(name.as_bytes());
+    hasher.update([b'\n', ED25519]);
+    hasher.update(key.as_bytes());
+    let digest = hasher.finalize();
+    [digest[0], digest[1], digest[2], digest[3]]
+}
+
+impl LogSigner {
+    /// The signer of the log with this origin.
+    ///
+    /// # Errors
+    /// [`KeyError`] when origin or key are unusable.
+    pub fn new(origin: &str, file: &LogKeyFile) -> Result<Self, KeyError> {
+        check_origin(origin)?;
+        let key = SigningKey::from_pkcs8_pem(file.pkcs8_pem.expose())
+            .map_err(|_| KeyError::Private(file.key_id.clone()))?;
+        Ok(Self {
+            key_id: file.key_id.clone(),
+            origin: origin.to_owned(),
+            hint: hint(origin, &key.verifying_key()),
+            key,
+        })
+    }
+
+    /// The log's origin, which is also the name its heads are signed under.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The key's name in configurations and audits.
+    #[must_use]
+    pub fn key_id(&self) -> &str {
+        &self.key_id
+    }
+
+    /// The other half.
+    #[must_use]
+    pub fn verifier(&self) -> LogVerifier {
+        LogVerifier {
+            origin: self.origin.clone(),
+            key: self.key.verifying_key(),
+            hint: self.hint,
+        }
+    }
+
+    /// The public key in the form for verifiers.
+    ///
+    /// # Errors
+    /// [`KeyError::Public`] when the key cannot be written, which a read key can.
+    pub fn public_key_file(&self) -> Result<PublicKeyFile, KeyError> {
+        Ok(PublicKeyFile {
+            key_id: self.key_id.clone(),
+            origin: self.origin.clone(),
+            public_pem: self
+                .key
+                .verifying_key()
+                .to_public_key_pem(ed25519_dalek::pkcs8::spki::der::pem::LineEnding::LF)
+                .map_err(|_| KeyError::Public)?,
+        })
+    }
+
+    /// The line under a note with this text.
+    pub(crate) fn signature_line(&self, text: &str) -> String {
+        let mut bytes = self.hint.to_vec();
+        bytes.extend(self.key.sign(text.as_bytes()).to_bytes());
+        format!("\u{2014} {} {}\n", self.origin, STANDARD.encode(bytes))
+    }
+}
+
+impl std::fmt::Debug for LogSigner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "LogSigner({}, {})", self.origin, self.key_id)
+    }
+}
+
+impl LogVerifier {
+    /// The verifier of the log with this origin and public key in SPKI PEM.
+    ///
+    /// # Errors
+    /// [`KeyError`] when origin or key are unusable.
+    pub fn new(origin: &str, public_pem: &str) -> Result<Self, KeyError> {
+        let key = VerifyingKey::from_public_key_pem(public_pem).map_err(|_| KeyError::Public)?;
+        Self::from_key(origin, key)
+    }
+
+    /// Reads a public key file: the JSON of [`PublicKeyFile`], or the one-line form
+    /// `origin+hash+base64` that other tools for signed notes use.
+    ///
+    /// # Errors
+    /// [`KeyError`] when it is neither.
+    pub fn read(text: &str) -> Result<Self, KeyError> {
+        if text.trim_start().starts_with('{') {
+            let file: PublicKeyFile = serde_json::from_str(text).map_err(|_| KeyError::Public)?;
+            return Self::new(&file.origin, &file.public_pem);
+        }
+        let mut parts = text.trim_end().splitn(3, '+');
+        let (Some(origin), Some(digits), Some(key)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err(KeyError::Line);
+        };
+        let key = STANDARD.decode(key).map_err(|_| KeyError::Line)?;
+        let Some((&ED25519, key)) = key.split_first() else {
+            return Err(KeyError::Line);
+        };
+        let key: &[u8; 32] = key.try_into().map_err(|_| KeyError::Line)?;
+        let key = VerifyingKey::from_bytes(key).map_err(|_| KeyError::Public)?;
+        let verifier = Self::from_key(origin, key)?;
+        if hex::encode(verifier.hint) != digits {
+            return Err(KeyError::Line);
+        }
+        Ok(verifier)
+    }
+
+    fn from_key(origin: &str, key: VerifyingKey) -> Result<Self, KeyError> {
+        check_origin(origin)?;
+        if key.is_weak() {
+            return Err(KeyError::Public);
+        }
+        Ok(Self {
+            origin: origin.to_owned(),
+            hint: hint(origin, &key),
+            key,
+        })
+    }
+
+    /// The log's origin.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The one-line form `origin+hash+base64`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut key = vec![ED25519];
+        key.extend(self.key.as_bytes());
+        format!(
+            "{}+{}+{}",
+            self.origin,
+            hex::encode(self.hint),
+            STANDARD.encode(key)
+        )
+    }
+
+    /// Whether a signature line is this key's: nothing for another's, else whether it holds.
+    pub(crate) fn judge(&self, name: &str, bytes: &[u8], text: &str) -> Option<bool> {
+        let (hint, signature) = bytes.split_at_checked(4)?;
+        if name != self.origin || hint != self.hint {
+            return None;
+        }
+        let holds = Signature::from_slice(signature)
+            .is_ok_and(|signature| self.key.verify_strict(text.as_bytes(), &signature).is_ok());
+        Some(holds)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use ed25519_dalek::pkcs8::EncodePrivateKey;
+
+    pub(crate) fn signer(origin: &str, seed: u8) -> LogSigner {
+        let pem = SigningKey::from_bytes(&[seed; 32])
+            .to_pkcs8_pem(Default::default())
+            .unwrap();
+        let file = LogKeyFile {
+            key_id: format!("key-{seed}"),
+            pkcs8_pem: Secret::new(pem.to_string()),
+        };
+        LogSigner::new(origin, &file).unwrap()
+    }
+
+    #[test]
+    fn both_forms_of_a_public_key_read_back() {
+        let signer = signer("log.example/door", 1);
+        let verifier = signer.verifier();
+        assert_eq!(LogVerifier::read(&verifier.line()), Ok(verifier.clone()));
+        let json = serde_json::to_string(&signer.public_key_file().unwrap()).unwrap();
+        assert_eq!(LogVerifier::read(&json), Ok(verifier.clone()));
+        let mut other = verifier.line();
+        other.replace_range(0..1, "m");
+        assert_eq!(LogVerifier::read(&other), Err(KeyError::Line));
+    }
+
+    #[test]
+    fn unusable_origins_and_keys_are_refused() {
+        let file = LogKeyFile {
+            key_id: "k".into(),
+            pkcs8_pem: Secret::new("-----BEGIN PRIVATE KEY-----"),
+        };
+        assert_eq!(
+            LogSigner::new("log.example", &file).unwrap_err(),
+            KeyError::Private("k".into())
+        );
+        for origin in ["", "a b", "a+b", "a\nb"] {
+            assert_eq!(LogSigner::new(origin, &file).unwrap_err(), KeyError::Origin);
+        }
+        // The neutral element is a public key under which anybody can sign.
+        let mut weak = [0; 33];
+        weak[0] = ED25519;
+        weak[1] = 1;
+        let line = format!("log.example+00000000+{}", STANDARD.encode(weak));
+        assert_eq!(LogVerifier::read(&line), Err(KeyError::Public));
+    }
+}
