@@ -1,1 +1,8 @@
-//! placeholder
+//! Starts real processes for tests and for `cargo xtask`: PostgreSQL, databases, the bank's services.
+//!
+//! For development alone; no service depends on it. It confirms over HTTP as a browser does, and never
+//! reaches the crate that executes.
+
+pub mod checkout;
+pub mod postgres;
+pub mod spawn;
