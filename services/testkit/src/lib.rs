@@ -4,5 +4,12 @@
 //! reaches the crate that executes.
 
 pub mod checkout;
+pub mod database;
+pub mod files;
+pub mod installed;
 pub mod postgres;
+pub mod server;
 pub mod spawn;
+
+pub use database::Database;
+pub use server::TestServer;

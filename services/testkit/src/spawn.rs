@@ -268,6 +268,15 @@ pub fn effective_uid() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// Whether a process with this id runs, whoever it belongs to.
+#[must_use]
+#[expect(unsafe_code, reason = "kill takes plain integers")]
+pub fn is_alive(pid: libc::pid_t) -> bool {
+    // SAFETY: no pointer is passed; signal 0 only asks.
+    let answer = unsafe { libc::kill(pid, 0) };
+    answer == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
+}
+
 /// Sends `signal` to a child that has not been waited for.
 #[expect(unsafe_code, reason = "kill takes plain integers")]
 pub fn send_signal(child: &Child, signal: libc::c_int) {

@@ -1,8 +1,7 @@
 //! One running PostgreSQL, a child of this process, on a socket in a private folder and nowhere else.
 
 use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -13,7 +12,8 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, Executor, PgConnection};
 
 use super::find::Binaries;
-use super::owner::{Owner, change_owner};
+use super::owner::Owner;
+use crate::files::{change_owner, make_folder, set_mode, write_private};
 use crate::spawn::{self, Spawn};
 
 /// The cluster's superuser.
@@ -57,7 +57,10 @@ pub struct ClusterOptions {
 
 /// How to reach a server: a cluster of our own by its socket, or one that somebody named.
 #[derive(Clone, Debug)]
-pub struct Location(PgConnectOptions);
+pub struct Location {
+    options: PgConnectOptions,
+    password: Secret,
+}
 
 impl Location {
     /// Reads `postgres://…`, with the credentials of a superuser.
@@ -65,40 +68,50 @@ impl Location {
     /// # Errors
     /// When it is no such address. The message does not repeat it.
     pub fn parse(url: &str) -> anyhow::Result<Self> {
-        match url.parse::<PgConnectOptions>() {
-            Ok(options) => Ok(Self(options)),
-            Err(_) => {
-                bail!("the database address is not of the form postgres://user:password@host/name")
-            }
-        }
+        let Ok(options) = url.parse::<PgConnectOptions>() else {
+            bail!("the database address is not of the form postgres://user:password@host/name");
+        };
+        // The options keep the password to themselves.
+        let authority = url.split_once("://").map_or("", |(_, rest)| rest);
+        let login = authority.split_once('@').map_or("", |(login, _)| login);
+        let password = login.split_once(':').map_or("", |(_, password)| password);
+        Ok(Self {
+            options,
+            password: Secret::new(password),
+        })
     }
 
     /// How to log in as the superuser to `database`.
     #[must_use]
     pub fn as_admin(&self, database: &str) -> PgConnectOptions {
-        self.0.clone().database(database)
+        self.options.clone().database(database)
     }
 
     /// The database that the address itself names.
     #[must_use]
     pub fn database(&self) -> Option<&str> {
-        self.0.get_database()
+        self.options.get_database()
+    }
+
+    /// The superuser's password, as it stands in the address.
+    pub(crate) fn superuser_password(&self) -> &Secret {
+        &self.password
     }
 
     /// The address for a login role, as services' configs take it. It holds the password.
     #[must_use]
     pub fn url(&self, role: &str, password: &Secret, database: &str) -> String {
         let password = password.expose();
-        match self.0.get_socket() {
+        match self.options.get_socket() {
             Some(folder) => format!(
                 "postgres://{role}:{password}@localhost:{}/{database}?host={}",
-                self.0.get_port(),
+                self.options.get_port(),
                 percent_encoded(&folder.to_string_lossy()),
             ),
             None => format!(
                 "postgres://{role}:{password}@{}:{}/{database}",
-                self.0.get_host(),
-                self.0.get_port(),
+                self.options.get_host(),
+                self.options.get_port(),
             ),
         }
     }
@@ -120,7 +133,6 @@ fn percent_encoded(path: &str) -> String {
 pub struct Cluster {
     child: Child,
     location: Location,
-    password: Secret,
     durability: Durability,
 }
 
@@ -138,17 +150,17 @@ impl Cluster {
         prepare_sockets(options, owner)?;
         let log = options.folder.join("postgres.log");
         let child = launch(binaries, options, owner, &log)?;
-        let location = Location(
-            PgConnectOptions::new_without_pgpass()
+        let location = Location {
+            options: PgConnectOptions::new_without_pgpass()
                 .socket(&options.sockets)
                 .port(SOCKET_NUMBER)
                 .username(ADMIN)
                 .password(password.expose()),
-        );
+            password,
+        };
         let mut cluster = Self {
             child,
             location,
-            password,
             durability: options.durability,
         };
         cluster.wait_until_ready(&log).await?;
@@ -164,7 +176,7 @@ impl Cluster {
     /// The superuser's address for `database`. It holds the password.
     #[must_use]
     pub fn admin_url(&self, database: &str) -> String {
-        self.location.url(ADMIN, &self.password, database)
+        self.location.url(ADMIN, &self.location.password, database)
     }
 
     /// Whether the server still runs.
@@ -293,7 +305,7 @@ fn prepare_sockets(options: &ClusterOptions, owner: Owner) -> anyhow::Result<()>
             Owner::Same | Owner::Namespace => spawn::effective_uid(),
         };
         change_owner(&options.sockets, uid, group)?;
-        fs::set_permissions(&options.sockets, fs::Permissions::from_mode(0o710))?;
+        set_mode(&options.sockets, 0o710)?;
     } else {
         owner.give(&options.sockets)?;
     }
@@ -348,26 +360,6 @@ fn launch(
     postgres.start().context("start postgres")
 }
 
-fn make_folder(path: &Path, mode: u32) -> anyhow::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(mode)
-        .create(path)
-        .with_context(|| format!("make the folder {}", path.display()))
-}
-
-/// Writes a file that only its owner may read.
-fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
-    fs::OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .with_context(|| format!("write {}", path.display()))
-}
-
 /// A new secret from the system's random source.
 pub(crate) fn random_secret() -> anyhow::Result<Secret> {
     let mut bytes = [0; 32];
@@ -387,13 +379,14 @@ mod tests {
 
     #[test]
     fn an_address_reads_back() {
-        let location = Location(
-            PgConnectOptions::new_without_pgpass()
+        let location = Location {
+            options: PgConnectOptions::new_without_pgpass()
                 .socket("/run/some folder/db")
                 .port(SOCKET_NUMBER),
-        );
+            password: Secret::new("hunter2"),
+        };
         let url = location.url("panel", &Secret::new("0badc0de"), "bank");
-        let read = Location::parse(&url).expect("an address").0;
+        let read = Location::parse(&url).expect("an address").options;
         assert_eq!(
             read.get_socket().map(PathBuf::as_path),
             Some(Path::new("/run/some folder/db"))

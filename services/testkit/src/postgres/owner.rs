@@ -4,8 +4,9 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
+use crate::files::change_owner;
 use crate::spawn::{self, RunAs};
 
 /// The user of a PostgreSQL and of its files.
@@ -67,12 +68,6 @@ impl Owner {
             Self::User { uid, gid } => change_owner(path, uid, gid),
         }
     }
-}
-
-/// Gives `path` to a user and a group. Only root can.
-pub(crate) fn change_owner(path: &Path, uid: u32, gid: u32) -> anyhow::Result<()> {
-    std::os::unix::fs::chown(path, Some(uid), Some(gid))
-        .with_context(|| format!("give {} to user {uid}", path.display()))
 }
 
 /// Looks a user up in the system's list.

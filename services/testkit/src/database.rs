@@ -1,0 +1,179 @@
+//! A database of a test's own.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Context;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
+use crate::server::{Contents, TestServer};
+
+/// A fresh database on the shared server, dropped when the value is.
+#[derive(Debug)]
+pub struct Database {
+    server: &'static TestServer,
+    name: String,
+}
+
+impl Database {
+    /// A database with the schema and nobody's rows.
+    ///
+    /// # Errors
+    /// When the server or its template cannot be made.
+    pub async fn fresh() -> anyhow::Result<Self> {
+        Self::with(Contents::Schema).await
+    }
+
+    /// A database with the demo bank in it.
+    ///
+    /// # Errors
+    /// When the server or its template cannot be made.
+    pub async fn demo() -> anyhow::Result<Self> {
+        Self::with(Contents::Demo).await
+    }
+
+    async fn with(contents: Contents) -> anyhow::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let server = TestServer::shared().await?;
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("test_{}_{count}", std::process::id());
+        server.create(&name, contents).await?;
+        Ok(Self { server, name })
+    }
+
+    /// Its name on the server.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The server it lies on.
+    #[must_use]
+    pub fn server(&self) -> &'static TestServer {
+        self.server
+    }
+
+    /// The address for one of the bank's login roles, such as `panel`.
+    #[must_use]
+    pub fn url(&self, role: &str) -> String {
+        self.server
+            .location()
+            .url(role, &self.server.password(role), &self.name)
+    }
+
+    /// Logs in as one of the bank's login roles.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn login(&self, role: &str) -> anyhow::Result<PgConnection> {
+        PgConnection::connect(&self.url(role))
+            .await
+            .with_context(|| format!("log in as {role}"))
+    }
+
+    /// Logs in as the superuser, who may plant and look at anything.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn admin(&self) -> anyhow::Result<PgConnection> {
+        self.server.admin(&self.name).await
+    }
+
+    /// Moves this database's `bank_clock()` ahead of the system's by `seconds` (behind, when negative).
+    ///
+    /// # Errors
+    /// When the function cannot be replaced.
+    pub async fn set_clock_ahead(&self, seconds: i64) -> anyhow::Result<()> {
+        let mut admin = self.admin().await?;
+        admin
+            .execute(AssertSqlSafe(format!(
+                "CREATE OR REPLACE FUNCTION bank.bank_clock() RETURNS timestamptz \
+                   LANGUAGE sql VOLATILE SET search_path = '' \
+                   AS $$ SELECT pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => {seconds}) $$"
+            )))
+            .await?;
+        admin.close().await?;
+        Ok(())
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // A drop cannot wait, and the test's runtime may be going down: a thread of its own does it.
+        let (server, name) = (self.server, std::mem::take(&mut self.name));
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(async {
+                    if let Ok(mut admin) = server.admin("postgres").await {
+                        let statement = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+                        let _ = admin.execute(AssertSqlSafe(statement)).await;
+                    }
+                });
+            }
+        });
+        let _ = dropping.join();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn each_database_is_its_own_and_a_clone_is_closed_to_the_public() {
+        let (one, other) = (
+            Database::fresh().await.expect("made"),
+            Database::demo().await.expect("made"),
+        );
+        let count = "SELECT count(*) FROM bank.customer";
+        for (database, wanted) in [(&one, 0), (&other, 4)] {
+            let mut admin = database.admin().await.expect("login");
+            let customers: i64 = sqlx::query_scalar(count)
+                .fetch_one(&mut admin)
+                .await
+                .expect("count");
+            assert_eq!(customers, wanted);
+        }
+        let mut panel = one.login("panel").await.expect("login");
+        let error = panel.execute("CREATE TEMPORARY TABLE leak (x text)").await;
+        let error = error.expect_err("no login may make a temporary table");
+        assert!(error.to_string().contains("permission denied"), "{error}");
+        let postgres = one.url("panel").replace(one.name(), "postgres");
+        assert!(
+            PgConnection::connect(&postgres).await.is_err(),
+            "only the bank's own database"
+        );
+    }
+
+    #[tokio::test]
+    async fn the_clock_can_be_moved_in_one_database() {
+        let database = Database::fresh().await.expect("made");
+        database.set_clock_ahead(3600).await.expect("moved");
+        let mut panel = database.login("panel").await.expect("login");
+        let ahead: bool = sqlx::query_scalar(
+            "SELECT bank.bank_clock() > pg_catalog.clock_timestamp() + interval '59 minutes'",
+        )
+        .fetch_one(&mut panel)
+        .await
+        .expect("the function is still granted");
+        assert!(ahead);
+    }
+
+    #[tokio::test]
+    async fn a_dropped_database_is_gone() {
+        let database = Database::fresh().await.expect("made");
+        let (server, name) = (database.server(), database.name().to_owned());
+        let _still_open = database.login("panel").await.expect("login");
+        drop(database);
+        let mut admin = server.admin("postgres").await.expect("login");
+        let left: bool =
+            sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
+                .bind(name)
+                .fetch_one(&mut admin)
+                .await
+                .expect("look");
+        assert!(!left);
+    }
+}

@@ -1,0 +1,4 @@
+//! One file for each thing that `cargo xtask` does.
+
+pub mod db;
+pub mod prepare;
