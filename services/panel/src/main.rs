@@ -1,2 +1,57 @@
-//! placeholder
-fn main() {}
+//! The panel: where a customer sees what was asked for in their name, and confirms it or does not.
+//!
+//! The one origin whose press counts. It draws stored values that it recomputed, carries the hash of
+//! what it showed to the one execution function, and frames the chat without listening to it. It reads no
+//! model's text. Beside its pages it runs the bank's loops (poster, expiry sweeper, notary), each under a
+//! database role of its own.
+
+mod app;
+mod assets;
+mod config;
+mod cookie;
+mod page;
+mod router;
+mod routes;
+mod session;
+mod show;
+mod wake;
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context;
+use countersign_domain::Secret;
+use sqlx::{PgPool, postgres::PgPoolOptions};
+
+use crate::{app::App, config::Config, wake::Wakes};
+
+/// Connections of the pages' role. Streams hold none while they wait.
+const PAGE_CONNECTIONS_MAX: u32 = 16;
+/// How long a request waits for a connection before it is told that the bank is busy.
+const ACQUIRE_TIME_OUT: Duration = Duration::from_secs(4);
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    countersign_serve::init_logging("panel");
+    let config: Config = countersign_serve::read_config()?;
+    let pool = pool(&config.database_url, PAGE_CONNECTIONS_MAX)
+        .context("the pages' database address is not understood")?;
+    let wakes = Wakes::default();
+    tokio::spawn(wakes.clone().listen(config.database_url.clone()));
+    let app = App {
+        pool,
+        chat_origin: config.chat_origin.as_str().into(),
+        demo: config.demo.clone().map(Arc::new),
+        wakes,
+    };
+    let router = router::router(app, &config.panel_origin);
+    let listeners = countersign_serve::open(&config.listen).await?;
+    countersign_serve::run("panel", listeners, router).await
+}
+
+/// A pool that connects when it is first used, so that the panel starts before its database does.
+fn pool(url: &Secret, connections: u32) -> Result<PgPool, sqlx::Error> {
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE_TIME_OUT)
+        .connect_lazy(url.expose())
+}

@@ -39,7 +39,7 @@ pub fn page_headers(csp: impl AsRef<str>) -> Arc<ResponseHeaders> {
             "accelerometer=(), autoplay=(), camera=(), clipboard-read=(), display-capture=(), \
              encrypted-media=(), fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), \
              microphone=(), midi=(), payment=(), picture-in-picture=(), screen-wake-lock=(), \
-             serial=(), usb=(), web-share=(), xr-spatial-tracking=()",
+             serial=(), usb=(), xr-spatial-tracking=()",
         ),
     );
     Arc::new(ResponseHeaders(map))

@@ -1,0 +1,20 @@
+//! What every handler of the panel shares.
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+
+use crate::{config::Demo, wake::Wakes};
+
+/// The panel's shared state. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// The database as role `panel`.
+    pub pool: PgPool,
+    /// The origin of the framed chat.
+    pub chat_origin: Arc<str>,
+    /// The demo's customers; none outside the demo.
+    pub demo: Option<Arc<Demo>>,
+    /// Who waits for a wake-up.
+    pub wakes: Wakes,
+}

@@ -1,0 +1,59 @@
+//! The panel's config: one JSON object, secrets included, read once at start.
+
+use countersign_domain::{CustomerId, Secret};
+use countersign_serve::Listen;
+use serde::Deserialize;
+
+/// Everything the panel is told. An unknown or missing field stops the start.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where it listens.
+    pub listen: Listen,
+    /// The one origin this page has, such as `http://localhost:8480`.
+    pub panel_origin: String,
+    /// The one origin it frames, such as `http://127.0.0.1:8481`.
+    pub chat_origin: String,
+    /// The database, as the role that draws and confirms.
+    pub database_url: Secret,
+    /// The database, as the role that credits payees inside the bank.
+    pub poster_database_url: Secret,
+    /// The database, as the role that expires what nobody confirmed.
+    pub sweeper_database_url: Secret,
+    /// The database, as the role that gathers events into the bank's log.
+    pub notary_database_url: Secret,
+    /// The key that signs heads of the bank's log.
+    pub notary_key: NotaryKey,
+    /// The name of the bank's log in its checkpoints.
+    pub log_origin: String,
+    /// The demo's customers, or nothing outside the demo.
+    pub demo: Option<Demo>,
+}
+
+/// A signing key as the starter hands it over.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotaryKey {
+    /// The key's name in checkpoints.
+    pub key_id: String,
+    /// PKCS#8 in PEM.
+    pub pkcs8_pem: Secret,
+}
+
+/// The demo: who can be picked in the page's header by somebody who is signed in already.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Demo {
+    /// In the order in which they are shown.
+    pub customers: Vec<DemoCustomer>,
+}
+
+/// One customer of the demo.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DemoCustomer {
+    /// Who.
+    pub id: CustomerId,
+    /// The name in the picker.
+    pub name: String,
+}

@@ -1,0 +1,51 @@
+//! Every route of the panel on one screen, and what stands before all of them.
+
+use axum::{
+    Router,
+    middleware::{from_fn, from_fn_with_state},
+    routing::{get, post},
+};
+use countersign_serve::{guard, headers, limits};
+
+use crate::{app::App, assets, routes as r};
+
+/// Longest body of a request: a note or a slot's value in JSON.
+const BODY_BYTES_MAX: usize = 16 * 1024;
+
+/// The panel's router for one origin that frames one other.
+pub fn router(app: App, panel_origin: &str) -> Router {
+    let allowed = guard::Allowed::page(panel_origin);
+    let policy = headers::page_headers(content_security_policy(&app.chat_origin));
+    let mut router = Router::new()
+        .route("/", get(r::show_home))
+        .route("/accounts", get(r::show_accounts))
+        .route("/activity", get(r::show_activity))
+        .route("/limits", get(r::show_limits))
+        .route("/assets/{build}/{*path}", get(assets::serve_asset))
+        .route("/login", post(r::log_in))
+        .route("/logout", post(r::log_out))
+        .route("/chat-code", post(r::issue_chat_code))
+        .route("/api/events", get(r::stream_wakes));
+    if app.demo.is_some() {
+        router = router.route("/demo/switch", post(r::switch_demo_customer));
+    }
+    // Outermost last: the name the request is for, then whose page it comes from, then everything else.
+    router
+        .with_state(app)
+        .layer(limits::body_limit(BODY_BYTES_MAX))
+        .layer(from_fn(guard::check_fetch_site))
+        .layer(from_fn_with_state(allowed.clone(), guard::require_origin))
+        .route("/health", get(countersign_serve::health))
+        .layer(from_fn_with_state(allowed, guard::check_host_and_origin))
+        .layer(from_fn_with_state(policy, headers::set))
+}
+
+/// What the page may load: its own scripts and styles, and the chat in a frame. Nothing may frame it, no
+/// script may turn text into markup.
+fn content_security_policy(chat_origin: &str) -> String {
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+         frame-src {chat_origin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
+         require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+}

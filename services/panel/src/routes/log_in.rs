@@ -1,0 +1,53 @@
+//! `POST /login`: the one-use token of a printed address becomes a session.
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use countersign_domain::Secret;
+use countersign_serve::{Json, Problem};
+use serde::Deserialize;
+
+use crate::{app::App, cookie, session};
+
+/// Longest token that is looked at.
+const TOKEN_LENGTH_MAX: usize = 200;
+
+/// The token as the page took it from its address.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    token: Secret,
+}
+
+/// Begins a session. A session that the browser still had ends.
+pub async fn log_in(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Json(input): Json<Input>,
+) -> Response {
+    if input.token.expose().len() > TOKEN_LENGTH_MAX {
+        return Problem::unauthorized().into_response();
+    }
+    match session::redeem(&app.pool, &input.token).await {
+        Ok(Some(secret)) => {
+            if let Some(older) = cookie::read(&headers) {
+                end_older(&app, &older).await;
+            }
+            let cookie = cookie::set(&secret, session::SESSION_SECONDS);
+            (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
+        }
+        Ok(None) => Problem::unauthorized()
+            .with_detail("This address was used before or is too old. Ask for a fresh one.")
+            .into_response(),
+        Err(error) => session::problem("redeem a login token", &error).into_response(),
+    }
+}
+
+async fn end_older(app: &App, older: &Secret) {
+    match session::end(&app.pool, older).await {
+        Ok(_) => app.wakes.end(older.hash()),
+        Err(error) => tracing::warn!(%error, "Could not end the session before this one"),
+    }
+}

@@ -1,0 +1,25 @@
+//! `GET /`: what waits for the customer, beside the framed chat. The script fills in the cards.
+
+use askama::Template;
+use axum::{extract::State, http::StatusCode, response::Response};
+
+use crate::{
+    app::App,
+    page::{self, PageSession, Shell},
+};
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage<'a> {
+    shell: Shell,
+    chat_origin: &'a str,
+}
+
+/// Shows the page.
+pub async fn show_home(State(app): State<App>, PageSession(session): PageSession) -> Response {
+    let page = HomePage {
+        shell: Shell::signed_in(&app, &session, "/"),
+        chat_origin: &app.chat_origin,
+    };
+    page::render(StatusCode::OK, &page)
+}

@@ -1,0 +1,70 @@
+//! `GET /limits`: how much may be sent, and what is left today.
+
+use askama::Template;
+use axum::{extract::State, http::StatusCode, response::Response};
+use countersign_domain::{MinorUnits, Money, limits::left_today};
+use countersign_store::{
+    read::{self, limit::CurrencyLimits},
+    session::begin,
+};
+
+use crate::{
+    app::App,
+    page::{self, PageError, PageSession, Shell},
+};
+
+#[derive(Template)]
+#[template(path = "limits.html")]
+struct LimitsPage {
+    shell: Shell,
+    limits: Vec<Line>,
+}
+
+struct Line {
+    currency: &'static str,
+    left_today: String,
+    per_day: String,
+    sent_today: String,
+    waiting: String,
+    pending_total: String,
+    per_transfer: String,
+    first_payment: String,
+}
+
+/// Shows the limits.
+pub async fn show_limits(
+    State(app): State<App>,
+    PageSession(session): PageSession,
+) -> Result<Response, PageError> {
+    let mut transaction = begin(&app.pool, &session.secret).await?;
+    let limits = read::limit::all(&mut transaction)
+        .await?
+        .iter()
+        .map(line)
+        .collect();
+    let page = LimitsPage {
+        shell: Shell::signed_in(&app, &session, "/limits"),
+        limits,
+    };
+    Ok(page::render(StatusCode::OK, &page))
+}
+
+fn line(of: &CurrencyLimits) -> Line {
+    let shown = |amount: MinorUnits| {
+        Money {
+            amount,
+            currency: of.currency,
+        }
+        .to_display()
+    };
+    Line {
+        currency: of.currency.code(),
+        left_today: shown(left_today(&of.limits, of.used.sent_today)),
+        per_day: shown(of.limits.per_day),
+        sent_today: shown(of.used.sent_today),
+        waiting: shown(of.used.pending),
+        pending_total: shown(of.limits.pending_total),
+        per_transfer: shown(of.limits.per_transfer),
+        first_payment: shown(of.limits.first_payment),
+    }
+}

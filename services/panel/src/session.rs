@@ -1,0 +1,159 @@
+//! Panel sessions: who is signed in, how a session begins and how it ends.
+//!
+//! A session is a row in `session_grant` that knows the hash of the cookie's secret. The customer is
+//! never an argument: every statement runs under the secret, and the database finds whose it is.
+
+use axum::{
+    extract::FromRequestParts,
+    http::request::Parts,
+    response::{IntoResponse, Response},
+};
+use countersign_domain::{CustomerId, Secret};
+use countersign_serve::Problem;
+use countersign_store::{SessionError, session::begin};
+use sqlx::{PgPool, Postgres, Transaction};
+use uuid::Uuid;
+
+use crate::{app::App, cookie};
+
+/// How long a panel session lives, whatever happens in it.
+pub const SESSION_SECONDS: u32 = 8 * 60 * 60;
+
+/// A live session and whose it is.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Goes into every transaction; never into a page or a log.
+    pub secret: Secret,
+    /// Whose session it is, as the database said.
+    pub customer: CustomerId,
+    /// The customer's own name.
+    pub name: String,
+    /// Language and region, such as `en`.
+    pub locale: String,
+}
+
+/// Finds the session behind a secret; none when it is wrong, ended, or another login's.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn find(pool: &PgPool, secret: Secret) -> Result<Option<Session>, SessionError> {
+    let mut transaction = begin(pool, &secret).await?;
+    let row = sqlx::query!("SELECT customer_id, display_name, locale FROM bank.customer")
+        .fetch_optional(&mut *transaction)
+        .await?;
+    transaction.rollback().await?;
+    Ok(row.map(|row| Session {
+        secret,
+        customer: CustomerId::from_uuid(row.customer_id),
+        name: row.display_name,
+        locale: row.locale,
+    }))
+}
+
+/// Uses a login token once and begins the session it is good for; none for a wrong, used or late one.
+///
+/// # Errors
+/// When the database does not answer; then the token is unused.
+pub async fn redeem(pool: &PgPool, token: &Secret) -> Result<Option<Secret>, SessionError> {
+    let mut transaction = pool.begin().await?;
+    let customer = sqlx::query_scalar!("SELECT bank.redeem_login_token($1)", token.expose())
+        .fetch_one(&mut *transaction)
+        .await?;
+    let Some(customer) = customer else {
+        return Ok(None);
+    };
+    let secret = open(&mut transaction, CustomerId::from_uuid(customer)).await?;
+    transaction.commit().await?;
+    Ok(Some(secret))
+}
+
+/// Ends `session` and begins one of `customer`, both or neither. For the demo's picker alone.
+///
+/// # Errors
+/// When the database does not answer, or the session ended meanwhile ([`SessionError::Ended`]).
+pub async fn switch(
+    pool: &PgPool,
+    session: &Session,
+    customer: CustomerId,
+) -> Result<Secret, SessionError> {
+    let mut transaction = begin(pool, &session.secret).await?;
+    if !end_in(&mut transaction).await? {
+        return Err(SessionError::Ended);
+    }
+    let secret = open(&mut transaction, customer).await?;
+    transaction.commit().await?;
+    Ok(secret)
+}
+
+/// Ends a session and what hangs on it. Answers whether it was still alive.
+///
+/// # Errors
+/// When the database does not answer; then the session still lives.
+pub async fn end(pool: &PgPool, secret: &Secret) -> Result<bool, SessionError> {
+    let mut transaction = begin(pool, secret).await?;
+    let ended = end_in(&mut transaction).await?;
+    transaction.commit().await?;
+    Ok(ended)
+}
+
+async fn end_in(transaction: &mut Transaction<'static, Postgres>) -> Result<bool, SessionError> {
+    let ended = sqlx::query_scalar!(r#"SELECT bank.end_panel_session() AS "ended!""#)
+        .fetch_one(&mut **transaction)
+        .await?;
+    Ok(ended)
+}
+
+async fn open(
+    transaction: &mut Transaction<'static, Postgres>,
+    customer: CustomerId,
+) -> Result<Secret, SessionError> {
+    let secret = new_secret();
+    sqlx::query!(
+        "INSERT INTO bank.session_grant (grant_id, secret_hash, customer_id, audience, expires_at)
+         VALUES ($1, $2, $3, 'panel', bank.bank_clock() + $4::integer * interval '1 second')",
+        Uuid::now_v7(),
+        &secret.hash()[..],
+        customer.uuid(),
+        i32::try_from(SESSION_SECONDS).unwrap_or(i32::MAX),
+    )
+    .execute(&mut **transaction)
+    .await?;
+    Ok(secret)
+}
+
+/// A fresh secret from the system's random source.
+///
+/// # Panics
+/// When the system has no randomness to give: then nothing here may go on.
+pub fn new_secret() -> Secret {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).expect("the system gives random bytes");
+    Secret::from_random(bytes)
+}
+
+/// A route with this argument needs a session; without one it answers 401 as a problem.
+impl FromRequestParts<App> for Session {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let secret =
+            cookie::read(&parts.headers).ok_or_else(|| Problem::unauthorized().into_response())?;
+        match find(&app.pool, secret).await {
+            Ok(Some(session)) => Ok(session),
+            Ok(None) => Err(Problem::unauthorized().into_response()),
+            Err(error) => Err(problem("look up a session", &error).into_response()),
+        }
+    }
+}
+
+/// The refusal for a transaction that did not come about; its cause goes to the log.
+pub fn problem(attempted: &'static str, error: &SessionError) -> Problem {
+    match error {
+        SessionError::Ended => Problem::unauthorized(),
+        SessionError::Busy => Problem::busy(),
+        SessionError::Database(cause) => {
+            tracing::error!(error = %cause, "Could not {attempted}");
+            Problem::internal()
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// The panel's own endpoints, and what they answer. Same origin only; the cookie goes along by itself.
+
+/** A label and the value beside it, in the order in which the record holds them. */
+export interface Row {
+  readonly label: string;
+  readonly value: string;
+}
+
+/** A name an outsider chose, with bank-made remarks about its letters. */
+export interface OutsiderName {
+  readonly text: string;
+  readonly remarks: readonly string[];
+}
+
+/** A value the customer still has to give. */
+export interface OpenSlot {
+  readonly slot: string;
+  readonly line: number;
+  readonly label: string;
+  readonly help: string;
+  readonly kind: "choice" | "amount" | "text" | "date";
+  readonly choices: readonly { readonly value: string; readonly label: string }[] | null;
+}
+
+/** Where a request stands. */
+export type CardState =
+  | "pending"
+  | "superseded"
+  | "cancelled"
+  | "expired"
+  | "refused"
+  | "held"
+  | "confirmed";
+
+/** One request as the bank draws it. */
+export interface Card {
+  readonly action: string;
+  readonly version: number;
+  readonly kind: string;
+  readonly state: CardState;
+  readonly title: string;
+  readonly button: string;
+  readonly rows: readonly Row[];
+  readonly names: readonly OutsiderName[];
+  readonly warnings: readonly { readonly code: string; readonly text: string }[];
+  readonly you_wrote: { readonly text: string } | null;
+  readonly open_slots: readonly OpenSlot[];
+  readonly note_allowed: boolean;
+  readonly asks_again: { readonly you_wrote: string } | null;
+  readonly left_today: string | null;
+  readonly created: string;
+  readonly expires: string;
+  /** Absent where the bank would not run what stands here; then `message` says why. */
+  readonly confirm_hash: string | null;
+  readonly nonce: string | null;
+  readonly superseded_by: string | null;
+  readonly message: string | null;
+  readonly receipt: string | null;
+}
+
+/** Every request worth showing now, with the server's clock. */
+export interface Cards {
+  readonly server_time: string;
+  readonly cards: readonly Card[];
+}
+
+/** What a Confirm that took effect answers. */
+export interface Confirmed {
+  readonly outcome: "confirmed" | "held";
+  readonly receipt: string | null;
+  readonly short_code: string | null;
+  readonly balance: string | null;
+  readonly message: string;
+}
+
+/** A refusal as the server words it: `code` for the page, `detail` for the person. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly card: Card | null;
+}
+
+/**
+ * What came of a request. `lost` means that no answer came, or one that tells nothing:
+ * the server may have acted.
+ */
+export type Answer<T> =
+  | { readonly kind: "ok"; readonly value: T; readonly tookMilliseconds: number }
+  | { readonly kind: "refused"; readonly refusal: Refusal }
+  | { readonly kind: "lost" };
+
+const ANSWER_MILLISECONDS_MAX = 12_000;
+
+async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
+  const began = performance.now();
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      ...init,
+      credentials: "same-origin",
+      redirect: "error",
+      cache: "no-store",
+      signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX),
+    });
+  } catch {
+    return { kind: "lost" };
+  }
+  const body: unknown = await response.json().catch(() => null);
+  const tookMilliseconds = performance.now() - began;
+  if (response.ok) {
+    if (body === null && response.status !== 204) return { kind: "lost" };
+    return { kind: "ok", value: body as T, tookMilliseconds };
+  }
+  const problem = (body ?? {}) as Partial<Record<"code" | "detail" | "type", string>> & { card?: Card };
+  const code = problem.code ?? problem.type?.split(":").pop();
+  // A gateway's page, a crash: no word of the bank's, so nothing is known.
+  if (code === undefined || (response.status >= 500 && code !== "busy")) return { kind: "lost" };
+  return {
+    kind: "refused",
+    refusal: {
+      status: response.status,
+      code,
+      detail: problem.detail ?? "",
+      card: problem.card ?? null,
+    },
+  };
+}
+
+/** Reads from the panel. */
+export function get<T>(path: string): Promise<Answer<T>> {
+  return ask<T>(path, { method: "GET", headers: { Accept: "application/json" } });
+}
+
+/** Writes to the panel. The browser adds Origin; without it the server refuses. */
+export function post<T>(path: string, body: object): Promise<Answer<T>> {
+  return ask<T>(path, {
+    method: "POST",
+    headers: { Accept: "application/json", "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}

@@ -1,0 +1,371 @@
+// Draws one request. What stands here is the bank's own text, except the customer's own words and
+// names that outsiders chose, and both are marked as such. A drawing never changes its values: when
+// they change, the list throws the drawing away and makes a new one.
+
+import { sayPolitely } from "./announce.js";
+import type { Card, Confirmed, OpenSlot } from "./api.js";
+import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
+import { make } from "./dom.js";
+import { Gesture } from "./gesture.js";
+import { NoteField } from "./note.js";
+import { SlotForm } from "./slots.js";
+import { spoken, written } from "./words.js";
+
+/** What the customer can do with a card; the list carries it out. */
+export interface Acts {
+  confirm(view: CardView, note: string): void;
+  cancel(view: CardView): void;
+  keep(view: CardView): void;
+  fill(view: CardView, values: readonly { slot: OpenSlot; value: string }[]): void;
+  change(): void;
+  ranOut(view: CardView): void;
+  goTo(action: string): void;
+}
+
+/** Below this the time left is also shown as a warning. */
+const SECONDS_LEFT_WARNING = 20;
+
+/** The bank's sentence for a request that is over, where the server sent none. */
+const OVER: Readonly<Record<string, string>> = {
+  superseded: "Replaced by a newer request.",
+  cancelled: "Cancelled. Nothing was sent. Ask the assistant if you still want it.",
+  expired: "Nobody confirmed this in time. Nothing was sent. Ask the assistant again.",
+  refused: "The bank could not do this. Nothing was sent.",
+  held: "You agreed to this. The bank is waiting before it does it.",
+  confirmed: "Done.",
+  gone: "This request is no longer waiting.",
+};
+
+/** One drawing of one card. */
+export class CardView {
+  readonly element: HTMLElement;
+  /** What the drawing shows; a card with another fingerprint needs another drawing. */
+  readonly fingerprint: string;
+  /** The showing this drawing confirms with. Renewed when the same values were shown again. */
+  nonce: string | null;
+  /** No live update replaces the drawing while an answer is awaited. */
+  busy = false;
+  readonly #note: NoteField | null;
+  readonly #slots: SlotForm | null;
+  readonly #body: HTMLElement;
+  readonly #status: HTMLElement;
+  readonly #heading: HTMLHeadingElement;
+  #gesture: Gesture | null = null;
+  #ticker: number | undefined;
+
+  constructor(
+    readonly card: Card,
+    private readonly acts: Acts,
+    before: { readonly note: string; readonly remark: string | null } = { note: "", remark: null },
+  ) {
+    this.fingerprint = fingerprint(card);
+    this.nonce = card.nonce;
+    this.#heading = make(
+      "h3",
+      { class: "card-title", id: `title-${card.action}`, attributes: { tabindex: "-1" } },
+      written(card.title, card.names),
+    );
+    this.#status = make("p", { class: "card-status", attributes: { tabindex: "-1", hidden: "" } });
+    this.#body = make("div", { class: "card-body" });
+    this.element = make(
+      "article",
+      {
+        class: "card",
+        id: `card-${card.action}`,
+        attributes: { "aria-labelledby": `title-${card.action}`, "data-state": card.state },
+      },
+      [this.#heading, this.#status, this.#body],
+    );
+    this.#note = card.note_allowed && card.state === "pending" ? new NoteField(card, before.note) : null;
+    this.#slots =
+      card.state === "pending" && card.open_slots.length > 0
+        ? new SlotForm(card, (values) => acts.fill(this, values))
+        : null;
+    if (card.state === "pending") {
+      this.#drawOpen();
+      if (card.message !== null) this.say(card.message);
+    } else {
+      this.#drawOver(card.state, card.message);
+    }
+    if (before.remark !== null) this.say(before.remark);
+  }
+
+  /** The note as typed so far. */
+  get note(): string {
+    return this.#note?.value ?? "";
+  }
+
+  /** Whether the keyboard's focus is inside this drawing. */
+  get hasFocus(): boolean {
+    return this.element.contains(document.activeElement);
+  }
+
+  /** Shows a bank-made sentence under the title. */
+  say(text: string): void {
+    this.#status.hidden = false;
+    this.#status.replaceChildren(...written(text, this.card.names));
+  }
+
+  /** Moves the focus to the sentence under the title, or to the title where there is none. Never to a button. */
+  focusText(): void {
+    (this.#status.hidden ? this.#heading : this.#status).focus();
+  }
+
+  /** Puts the focus back into the note after a new drawing took the place of an old one. */
+  focusNote(): void {
+    this.#note?.focus();
+  }
+
+  /** Whether the customer is typing the note. */
+  get typesNote(): boolean {
+    return this.#note?.hasFocus ?? false;
+  }
+
+  /** Says beside the note what is wrong with it. */
+  noteRefused(text: string): void {
+    this.#note?.refuse(text);
+  }
+
+  /** Says beside the first open field what is wrong with its value. */
+  slotRefused(slot: OpenSlot, text: string): void {
+    this.#slots?.refuse(slot, text);
+  }
+
+  /** Takes over what was typed into fields that are still open. */
+  keepTyped(older: CardView): void {
+    if (older.#slots !== null) this.#slots?.keepTyped(older.#slots);
+  }
+
+  /** While an answer is awaited: no button, and words for what happens. */
+  drawWaiting(text: string): void {
+    this.busy = true;
+    this.#clear();
+    this.element.dataset["state"] = "waiting";
+    this.#body.replaceChildren(this.#rows(), make("p", { class: "card-progress", text }));
+  }
+
+  /** The outcome is not known. The sentence stays until it is. */
+  drawUnknown(): void {
+    this.busy = true;
+    this.#clear();
+    this.element.dataset["state"] = "unknown";
+    this.say(
+      "We don't know yet whether this went through. Don't send it again; we're checking.",
+    );
+    this.#body.replaceChildren(this.#rows(), make("p", { class: "card-progress", text: "Checking…" }));
+  }
+
+  /** It took effect: amount, name, new balance, short code, receipt. */
+  drawDone(done: Confirmed): void {
+    this.busy = false;
+    this.#clear();
+    this.element.dataset["state"] = done.outcome;
+    this.say(done.message);
+    const rows = make("dl", { class: "card-rows" });
+    if (done.balance !== null) {
+      addRow(rows, "New balance", written(done.balance, []));
+    }
+    if (done.short_code !== null) {
+      addRow(rows, "Short code", [make("code", { text: done.short_code })]);
+    }
+    const links = done.receipt === null ? [] : [receiptLink(done.receipt)];
+    this.#body.replaceChildren(rows, ...links);
+  }
+
+  /** It is over without this page having done it, or it vanished from the list. */
+  drawOver(state: string, message: string | null): void {
+    this.busy = false;
+    this.#clear();
+    this.#drawOver(state, message);
+  }
+
+  /** Lets go of timers and observers. */
+  end(): void {
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.#gesture?.end();
+    this.#gesture = null;
+    window.clearInterval(this.#ticker);
+  }
+
+  #drawOver(state: string, message: string | null): void {
+    this.element.dataset["state"] = state;
+    this.say(message ?? OVER[state] ?? "This request is over.");
+    const parts: Node[] = [];
+    const next = this.card.superseded_by;
+    if (state === "superseded" && next !== null) {
+      parts.push(
+        make("p", {}, [
+          make("a", {
+            text: "Go to the newer request",
+            attributes: { href: `#card-${next}` },
+            on: {
+              click: (event) => {
+                event.preventDefault();
+                this.acts.goTo(next);
+              },
+            },
+          }),
+        ]),
+      );
+    }
+    if (this.card.receipt !== null) parts.push(receiptLink(this.card.receipt));
+    this.#body.replaceChildren(...parts);
+  }
+
+  #drawOpen(): void {
+    const card = this.card;
+    const parts: Node[] = [this.#rows()];
+    if (card.you_wrote !== null) {
+      parts.push(
+        make("p", { class: "you-wrote" }, [
+          "You wrote: ",
+          make("q", {}, [make("bdi", { text: card.you_wrote.text })]),
+        ]),
+      );
+    }
+    const shown = [card.title, ...card.rows.map((row) => row.value)];
+    for (const name of card.names) {
+      if (!shown.some((text) => text.includes(name.text))) continue;
+      for (const remark of name.remarks) {
+        parts.push(
+          make("p", { class: "warning" }, ["The name ", make("bdi", { text: name.text }), ` ${remark}.`]),
+        );
+      }
+    }
+    for (const warning of card.warnings) {
+      parts.push(make("p", { class: "warning", attributes: { "data-code": warning.code } }, written(warning.text, card.names)));
+    }
+    if (card.left_today !== null) {
+      parts.push(make("p", { class: "left-today" }, ["Left today after this: ", ...written(card.left_today, [])]));
+    }
+    if (card.asks_again !== null) {
+      parts.push(this.#asksAgain(card.asks_again.you_wrote), this.#time());
+      this.#body.replaceChildren(...parts);
+      return;
+    }
+    if (this.#slots !== null) parts.push(this.#slots.element);
+    if (this.#note !== null) parts.push(this.#note.element);
+    parts.push(
+      make("div", { class: "card-foot" }, [
+        this.#time(),
+        this.#button("Cancel", () => this.acts.cancel(this)),
+        this.#button("Change", () => this.acts.change()),
+      ]),
+      ...this.#confirm(),
+    );
+    this.#body.replaceChildren(...parts);
+  }
+
+  #rows(): HTMLElement {
+    const list = make("dl", { class: "card-rows" });
+    for (const row of this.card.rows) addRow(list, row.label, written(row.value, this.card.names));
+    return list;
+  }
+
+  #asksAgain(wrote: string): HTMLElement {
+    return make("div", { class: "asks-again" }, [
+      make("p", {}, ["You wrote ", make("q", {}, [make("bdi", { text: wrote })]), " after this was prepared. What now?"]),
+      make("div", { class: "card-foot" }, [
+        this.#button("Keep", () => this.acts.keep(this)),
+        this.#button("Cancel", () => this.acts.cancel(this)),
+      ]),
+    ]);
+  }
+
+  #button(text: string, act: () => void): HTMLButtonElement {
+    const about = spoken(this.card.title, this.card.names);
+    return make("button", {
+      class: "button",
+      text,
+      attributes: { type: "button", "aria-description": about },
+      on: {
+        click: () => {
+          if (!this.busy) act();
+        },
+      },
+    });
+  }
+
+  #confirm(): Node[] {
+    const card = this.card;
+    const why = make("p", { class: "why", id: `why-${card.action}`, attributes: { role: "status" } });
+    const heard = make("span", {
+      class: "visually-hidden",
+      id: `heard-${card.action}`,
+      text: spoken(card.title, card.names),
+    });
+    const button = make(
+      "button",
+      {
+        class: "button button-primary confirm",
+        attributes: { type: "button", "aria-describedby": `heard-${card.action} why-${card.action}` },
+      },
+      // One child, so that the words stay one run of text.
+      [make("span", {}, written(card.button, card.names, true))],
+    );
+    if (this.#slots !== null) {
+      button.disabled = true;
+      why.textContent = this.#slots.reason;
+    } else if (card.confirm_hash === null) {
+      // What the bank would not run has no button; the sentence above says why.
+      return [];
+    } else {
+      this.#gesture = new Gesture(
+        button,
+        this.element,
+        () => this.acts.confirm(this, this.note),
+        (reason) => {
+          why.textContent = reason;
+        },
+      );
+    }
+    return [button, heard, why];
+  }
+
+  #time(): HTMLElement {
+    const shown = make("time", {
+      class: "time-left figures",
+      attributes: { datetime: this.card.expires, title: absolute(this.card.expires) },
+    });
+    let last = -1;
+    const tick = (): void => {
+      const seconds = secondsUntil(this.card.expires);
+      if (seconds === last) return;
+      last = seconds;
+      shown.textContent = `Ends in ${minutesAndSeconds(seconds)}`;
+      shown.classList.toggle("soon", seconds <= SECONDS_LEFT_WARNING);
+      const words = spokenTimeLeft(seconds);
+      if (words !== null) sayPolitely(`${spoken(this.card.title, this.card.names)}: ${words}`);
+      if (seconds === 0) {
+        window.clearInterval(this.#ticker);
+        this.acts.ranOut(this);
+      }
+    };
+    this.#ticker = window.setInterval(tick, 250);
+    tick();
+    return shown;
+  }
+}
+
+/** Everything of a card that a person can see or that a Confirm carries, except the showing. */
+export function fingerprint(card: Card): string {
+  return JSON.stringify({ ...card, nonce: "" });
+}
+
+function addRow(list: HTMLElement, label: string, value: readonly Node[]): void {
+  list.append(make("div", {}, [make("dt", { text: label }), make("dd", {}, [make("bdi", {}, value)])]));
+}
+
+function receiptLink(receipt: string): HTMLElement {
+  return make("p", {}, [make("a", { text: "Receipt", attributes: { href: receipt } })]);
+}
+
+function absolute(moment: string): string {
+  return new Intl.DateTimeFormat(document.documentElement.lang || "en", {
+    dateStyle: "medium",
+    timeStyle: "medium",
+  }).format(new Date(moment));
+}

@@ -1,0 +1,251 @@
+// The list of requests that wait. Drawings are thrown away and made anew; a value is never changed
+// under a button that could be pressed.
+
+import { sayAtOnce, sayPolitely } from "./announce.js";
+import { get, post, type Card, type Cards, type OpenSlot } from "./api.js";
+import { CardView, fingerprint, type Acts } from "./card.js";
+import { setServerTime } from "./clock.js";
+import { confirmCard } from "./confirm.js";
+import { required } from "./dom.js";
+import { focusChat } from "./frame.js";
+import { spoken } from "./words.js";
+
+const NOTHING_SENT = "Nothing was sent.";
+
+/** Everything that waits, as drawn. */
+export class CardList {
+  readonly #views = new Map<string, CardView>();
+  readonly #list = required("cards");
+  readonly #count = required("waiting-count");
+  readonly #bar = required("waiting-bar");
+  readonly #empty = required("cards-empty");
+  #inView = true;
+  #reading: Promise<void> | null = null;
+  #again = false;
+  #readOnce = false;
+
+  readonly #acts: Acts = {
+    confirm: (view, note) => void confirmCard(this, view, note),
+    cancel: (view) => void this.#cancel(view),
+    keep: (view) => void this.#keep(view),
+    fill: (view, values) => void this.#fill(view, values),
+    change: () => {
+      focusChat();
+      sayPolitely("Type what should be different. The card stays until a newer request replaces it.");
+    },
+    ranOut: (view) => {
+      if (view.busy) return;
+      this.#over(view, "expired", null);
+      void this.refresh();
+    },
+    goTo: (action) => {
+      const target = this.#views.get(action);
+      target?.element.scrollIntoView({ block: "nearest" });
+      target?.focusText();
+    },
+  };
+
+  constructor() {
+    // The bar is for those who scrolled away from what waits.
+    const watch = new IntersectionObserver((entries) => {
+      for (const entry of entries) this.#inView = entry.isIntersecting;
+      this.#tally();
+    });
+    watch.observe(required("waiting"));
+  }
+
+  /** Reads the list again. A wake-up that comes while reading makes one more round, never a second at once. */
+  refresh(): Promise<void> {
+    if (this.#reading !== null) {
+      this.#again = true;
+      return this.#reading;
+    }
+    this.#reading = (async () => {
+      do {
+        this.#again = false;
+        await this.#read();
+      } while (this.#again);
+    })().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  /** Draws a card that an answer brought, in place of the drawing it belongs to. */
+  replace(card: Card, remark: string): void {
+    const older = this.#views.get(card.action);
+    if (older !== undefined) older.busy = false;
+    this.#draw(card, remark);
+    this.#tally();
+  }
+
+  /** Draws a card as over and says so. */
+  over(view: CardView, state: string, message: string | null): void {
+    this.#over(view, state, message);
+    this.#tally();
+  }
+
+  /** Counts what waits, after a drawing changed itself. */
+  settled(): void {
+    this.#tally();
+  }
+
+  async #read(): Promise<void> {
+    const answer = await get<Cards>("/api/cards");
+    if (answer.kind === "refused" && answer.refusal.status === 401) {
+      window.location.reload();
+      return;
+    }
+    const trouble = required("cards-trouble");
+    trouble.hidden = answer.kind === "ok";
+    if (answer.kind !== "ok") return;
+    setServerTime(answer.value.server_time, answer.tookMilliseconds);
+    const seen = new Set<string>();
+    // Each new drawing goes to the top, so the oldest is taken first.
+    const oldestFirst = [...answer.value.cards].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
+    for (const card of oldestFirst) {
+      seen.add(card.action);
+      this.#take(card);
+    }
+    for (const [action, view] of this.#views) {
+      if (!seen.has(action) && !view.busy && view.element.dataset["state"] === "pending") {
+        this.#over(view, "gone", null);
+      }
+    }
+    this.#readOnce = true;
+    this.#tally();
+  }
+
+  /** One card of the list against its drawing. */
+  #take(card: Card): void {
+    const view = this.#views.get(card.action);
+    if (view === undefined) {
+      // What was over before this page was opened is history, not news.
+      if (!this.#readOnce && card.state !== "pending" && card.state !== "held") return;
+      this.#draw(card, null);
+      return;
+    }
+    if (view.busy) return;
+    const drawn = view.element.dataset["state"];
+    if (drawn !== "pending" && drawn !== "held") return;
+    if (view.fingerprint === fingerprint(card)) {
+      view.nonce = card.nonce;
+    } else if (card.state === "pending") {
+      this.#draw(card, card.asks_again === null ? "This changed. Check it again." : null);
+    } else {
+      this.#draw(card, null);
+      const now = this.#views.get(card.action);
+      sayAtOnce(`${spoken(card.title, card.names)}: ${now?.element.querySelector(".card-status")?.textContent ?? ""}`);
+    }
+  }
+
+  #draw(card: Card, remark: string | null): void {
+    const older = this.#views.get(card.action);
+    const view = new CardView(card, this.#acts, { note: older?.note ?? "", remark });
+    this.#views.set(card.action, view);
+    if (older === undefined) {
+      this.#list.prepend(view.element);
+      if (this.#readOnce && card.state === "pending") {
+        sayPolitely(`Waiting for you: ${spoken(card.title, card.names)}`);
+      }
+      return;
+    }
+    const focused = older.hasFocus;
+    const typing = older.typesNote;
+    view.keepTyped(older);
+    older.end();
+    older.element.replaceWith(view.element);
+    // The focus goes to words, or back into the note: never to a button, and never out of the chat.
+    if (typing && card.state === "pending") view.focusNote();
+    else if (focused) view.focusText();
+    if (remark !== null) sayAtOnce(remark);
+  }
+
+  #over(view: CardView, state: string, message: string | null): void {
+    const focused = view.hasFocus;
+    view.drawOver(state, message);
+    if (focused) view.focusText();
+    sayAtOnce(view.element.querySelector(".card-status")?.textContent ?? "");
+  }
+
+  #tally(): void {
+    let waiting = 0;
+    for (const view of this.#views.values()) {
+      const state = view.element.dataset["state"];
+      if (state === "pending" || state === "waiting" || state === "unknown") waiting += 1;
+    }
+    this.#count.textContent = String(waiting);
+    this.#bar.textContent = waiting === 1 ? "1 waiting" : `${waiting} waiting`;
+    this.#bar.hidden = waiting === 0 || this.#inView;
+    this.#empty.hidden = this.#views.size > 0;
+    document.documentElement.dataset["waiting"] = waiting > 0 ? "yes" : "no";
+  }
+
+  async #cancel(view: CardView): Promise<void> {
+    view.drawWaiting("Cancelling…");
+    const answer = await post<unknown>(`/api/actions/${view.card.action}/cancel`, { version: view.card.version });
+    if (answer.kind === "ok") {
+      this.over(view, "cancelled", null);
+      return;
+    }
+    await this.#redraw(view, answer.kind === "lost" ? "We could not reach the bank. Look again whether it was cancelled." : answer.refusal.detail);
+  }
+
+  async #keep(view: CardView): Promise<void> {
+    view.drawWaiting("Keeping it…");
+    const answer = await post<unknown>(`/api/actions/${view.card.action}/keep`, { version: view.card.version });
+    const remark =
+      answer.kind === "ok"
+        ? "Kept. Check it, then press the button."
+        : answer.kind === "lost"
+          ? `We could not reach the bank. ${NOTHING_SENT}`
+          : answer.refusal.detail;
+    await this.#redraw(view, remark);
+  }
+
+  async #fill(view: CardView, values: readonly { slot: OpenSlot; value: string }[]): Promise<void> {
+    let current = view;
+    for (const { slot, value } of values) {
+      current.busy = true;
+      const answer = await post<Card>(`/api/actions/${current.card.action}/fill`, {
+        version: current.card.version,
+        slot: slot.slot,
+        line: slot.line,
+        value,
+      });
+      current.busy = false;
+      if (answer.kind === "ok") {
+        this.replace(answer.value, answer.value.open_slots.length === 0 ? "Check everything, then press the button." : "Noted.");
+        const next = this.#views.get(current.card.action);
+        if (next === undefined) return;
+        current = next;
+        continue;
+      }
+      if (answer.kind === "lost") {
+        current.slotRefused(slot, `We could not reach the bank. ${NOTHING_SENT} Try again.`);
+      } else if (answer.refusal.card !== null) {
+        this.replace(answer.refusal.card, answer.refusal.detail);
+      } else if (answer.refusal.status === 422) {
+        current.slotRefused(slot, answer.refusal.detail);
+      } else {
+        await this.#redraw(current, answer.refusal.detail);
+      }
+      return;
+    }
+  }
+
+  /** Throws a drawing away and draws what the bank says now. */
+  async #redraw(view: CardView, remark: string): Promise<void> {
+    const answer = await get<Cards>("/api/cards");
+    view.busy = false;
+    const card = answer.kind === "ok" ? answer.value.cards.find((one) => one.action === view.card.action) : undefined;
+    if (answer.kind === "ok") setServerTime(answer.value.server_time, answer.tookMilliseconds);
+    if (card !== undefined) {
+      this.replace(card, remark);
+    } else if (answer.kind === "ok") {
+      this.over(view, "gone", null);
+    } else {
+      this.replace(view.card, remark);
+    }
+  }
+}
