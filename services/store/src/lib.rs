@@ -8,6 +8,7 @@ pub mod grounding;
 pub mod install;
 pub mod read;
 pub mod session;
+pub mod slots;
 
 pub use action::{StoredAction, StoredLine, StoredVersion};
 pub use session::SessionError;
