@@ -42,6 +42,7 @@ async fn an_entry_without_its_counterpart_is_refused_at_commit_as_the_panel() ->
         (-4, false, false),
         (-4, true, false),
         (-5, false, true),
+        (-5, true, true),
     ] {
         let mut transaction = panel.begin().await?;
         carry(&mut transaction, ada.panel.expose()).await?;
