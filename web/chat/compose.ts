@@ -61,18 +61,10 @@ export class Compose {
     this.#form.hidden = true;
   }
 
-  /** While a reply is on its way, Stop takes the place of Send. Writing goes on. */
+  /** While a reply is on its way and the box is empty, Stop takes the place of Send. */
   set busy(busy: boolean) {
-    const hadFocus = document.activeElement === this.#send || document.activeElement === this.#stop;
     this.#busy = busy;
-    this.#stop.hidden = !busy;
-    this.#send.hidden = busy;
-    if (hadFocus) this.#box.focus();
     this.#draw();
-  }
-
-  get busy(): boolean {
-    return this.#busy;
   }
 
   /** What stands in the box now. */
@@ -100,7 +92,7 @@ export class Compose {
 
   #submit(): void {
     const text = this.#box.value;
-    if (this.#busy || text.trim() === "" || length(text) > MESSAGE_LENGTH_MAX) return;
+    if (text.trim() === "" || length(text) > MESSAGE_LENGTH_MAX) return;
     const spans = this.#tracker.spansOf(text);
     this.#box.value = "";
     this.#tracker.reset();
@@ -111,7 +103,12 @@ export class Compose {
   #draw(): void {
     const text = this.#box.value;
     const used = length(text);
-    this.#send.disabled = this.#busy || text.trim() === "" || used > MESSAGE_LENGTH_MAX;
+    this.#send.disabled = text.trim() === "" || used > MESSAGE_LENGTH_MAX;
+    const stopping = this.#busy && text === "";
+    const hadFocus = document.activeElement === this.#send || document.activeElement === this.#stop;
+    this.#stop.hidden = !stopping;
+    this.#send.hidden = stopping;
+    if (hadFocus && (this.#send.hidden || this.#send.disabled) && this.#stop.hidden) this.#box.focus();
     const left = MESSAGE_LENGTH_MAX - used;
     this.#count.textContent =
       used < COUNT_FROM ? "" : left >= 0 ? `${left} characters left` : `${-left} characters too long`;

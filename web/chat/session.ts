@@ -2,10 +2,14 @@
 // this module's memory only. No cookie and no storage API; losing it costs one reload, which brings a new code.
 
 /** A message of the conversation as the bank kept it. */
-export interface Kept {
-  readonly role: "customer" | "assistant";
-  readonly text: string;
-}
+export type Kept =
+  | { readonly role: "customer"; readonly text: string }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly state: "running" | "complete" | "stopped" | "failed";
+      readonly looked_at: readonly string[];
+    };
 
 /** What the bank answers to a code. */
 export interface Opened {

@@ -69,10 +69,9 @@ export class Sent {
   }
 }
 
-/** Shows a whole message of an earlier time. */
-export function addKept(role: "customer" | "assistant", text: string): void {
-  const added = role === "customer" ? add("You", role) : add("Assistant", role);
-  added.text.textContent = text;
+/** Shows what the customer wrote at an earlier time. */
+export function addKept(text: string): void {
+  add("You", "customer").text.textContent = text;
   follow();
 }
 
@@ -121,17 +120,22 @@ export class Reply {
     follow();
   }
 
-  /** Ends the reply, with a sentence when it did not come to its end. */
-  end(trouble: string | null): void {
+  /** Takes it away: nothing came. */
+  remove(): void {
+    this.#item.remove();
+  }
+
+  /** Ends the reply, with a sentence when it did not come to its end. An old one is not read aloud again. */
+  end(trouble: string | null, aloud: "aloud" | "silent" = "aloud"): void {
     this.#waiting.remove();
     this.#item.removeAttribute("aria-busy");
     if (trouble !== null) {
       this.#item.append(make("p", { class: "trouble", text: trouble }));
     }
     if (this.#whole === "" && trouble === null) this.append("(The assistant gave no answer.)");
-    // Read aloud once, when it is whole: pieces read as they come are noise.
-    const aloud = ["Assistant:", this.#whole, this.#prepared ? PREPARED : "", trouble ?? ""];
-    say.textContent = aloud.filter((part) => part !== "").join(" ");
     follow();
+    // Read once, when it is whole: pieces read as they come are noise.
+    const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : "", trouble ?? ""];
+    if (aloud === "aloud") say.textContent = words.filter((part) => part !== "").join(" ");
   }
 }

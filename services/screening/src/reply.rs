@@ -4,8 +4,8 @@ use crate::hidden::{Hidden, hidden_at};
 
 /// Takes characters that cannot be seen out of a streamed reply.
 ///
-/// Whether a joiner belongs to an emoji is known only from the character behind it, so the last character
-/// of a piece is held back until the next one. The result is the same however the reply was cut.
+/// Whether a joiner belongs to an emoji is known only from the character behind it, so one that cannot be
+/// seen waits for its neighbour. The result is the same however the reply was cut.
 #[derive(Debug, Default)]
 pub struct ReplyCleaner {
     before: Option<char>,
@@ -31,17 +31,28 @@ impl ReplyCleaner {
 
     fn step(&mut self, next: Option<char>, shown: &mut String) {
         if let Some(held) = self.held.take() {
-            match hidden_at(self.before, held, next) {
-                None => shown.push(held),
-                Some(Hidden::Control) if matches!(held, '\n' | '\u{2028}' | '\u{2029}') => {
-                    shown.push('\n');
-                }
-                Some(Hidden::Control) if held == '\t' => shown.push(' '),
-                Some(_) => {}
-            }
-            self.before = Some(held);
+            self.judge(held, next, shown);
         }
-        self.held = next;
+        match next {
+            // Only what may be hidden waits for its neighbour: ordinary text is shown at once.
+            Some(character) if hidden_at(self.before, character, None).is_none() => {
+                shown.push(character);
+                self.before = Some(character);
+            }
+            _ => self.held = next,
+        }
+    }
+
+    fn judge(&mut self, held: char, next: Option<char>, shown: &mut String) {
+        match hidden_at(self.before, held, next) {
+            None => shown.push(held),
+            Some(Hidden::Control) if matches!(held, '\n' | '\u{2028}' | '\u{2029}') => {
+                shown.push('\n');
+            }
+            Some(Hidden::Control) if held == '\t' => shown.push(' '),
+            Some(_) => {}
+        }
+        self.before = Some(held);
     }
 }
 
@@ -63,6 +74,11 @@ mod tests {
             "Sent it.\nBye !"
         );
         assert_eq!(clean(&["👩\u{200D}👩\u{200D}👧"]), "👩\u{200D}👩\u{200D}👧");
+    }
+
+    #[test]
+    fn ordinary_text_is_not_held_back() {
+        assert_eq!(ReplyCleaner::default().push("Grüße 👩"), "Grüße 👩");
     }
 
     #[test]

@@ -10,33 +10,43 @@ import * as words from "./words.js";
 const notice = required("notice", HTMLElement);
 const suggestions = required("suggestions", HTMLElement);
 const fresh = required("new", HTMLButtonElement);
+/** How long to wait for a reply that has just been stopped, or runs in another window, before saying so. */
+const WAITS_MILLISECONDS = [100, 200, 400, 800, 1600];
+let conversation = "";
 let running = null;
-let stopped = false;
-const compose = new Compose((draft) => void send(draft, crypto.randomUUID()), () => {
-    stopped = true;
-    running?.abort();
-});
+/** Why the running reply was stopped by the customer; null while it was not. */
+let stopped = null;
+let next = null;
+const compose = new Compose((draft) => submit({ ...draft, id: crypto.randomUUID() }), () => stop("stop"));
 function tell(text) {
     notice.textContent = text ?? "";
     notice.hidden = text === null;
 }
-/** Sends one message under one id, so that sending it again is the same message. */
-async function send(draft, id) {
-    if (running !== null)
-        return;
+function stop(why) {
+    stopped = why;
+    running?.abort();
+}
+/** Sends a message. One that is written while a reply is on its way stops it: the newer word counts. */
+function submit(message) {
+    if (running === null) {
+        void send(message);
+    }
+    else {
+        next = message;
+        stop("newer message");
+    }
+}
+async function send(message) {
     suggestions.hidden = true;
-    const sent = new Sent(draft.text);
-    // Lone halves of a character cannot be sent; each becomes one replacement character of the same length here.
-    const text = draft.text.toWellFormed();
+    const sent = new Sent(message.text);
     running = new AbortController();
-    stopped = false;
+    stopped = null;
     compose.busy = true;
     let recorded = false;
     let reply = null;
     let trouble = words.failure("interrupted");
     try {
-        const body = { client_message_id: id, text, spans: toBytes(text, draft.spans) };
-        const answer = await call("/messages", body, () => draft.text, running.signal);
+        const answer = await post(message, running.signal);
         reply = new Reply();
         if (answer.body === null)
             throw new Error("the answer has no body");
@@ -60,35 +70,76 @@ async function send(draft, id) {
             ended(words.SIGNED_OUT);
         }
         else if (error instanceof Refused) {
-            sent.notSent(words.refusal(error.code), "Put it back in the box", () => compose.restore(draft));
+            sent.notSent(words.refusal(error.code), "Put it back in the box", () => compose.restore(message));
         }
-        else if (!stopped && !recorded) {
-            sent.notSent(words.NOT_SENT, "Send again", () => void send(draft, id));
-        }
-        if (stopped) {
-            reply ??= new Reply();
-            trouble = words.STOPPED;
+        else if (stopped === null && !recorded) {
+            reply?.remove();
+            reply = null;
+            sent.notSent(words.NOT_SENT, "Send again", () => submit(message));
         }
     }
     finally {
+        if (stopped !== null && trouble !== null) {
+            reply ??= new Reply();
+            trouble = words.STOPPED;
+        }
         reply?.end(trouble);
         running = null;
         compose.busy = false;
+        const waiting = next;
+        next = null;
+        if (waiting !== null)
+            void send(waiting);
     }
+}
+/** Hands a message to the bank. A conversation answers one message at a time, so this waits a little for its turn. */
+async function post(message, signal) {
+    // Lone halves of a character cannot be sent; each becomes one replacement character, of the same length here.
+    const text = message.text.toWellFormed();
+    const spans = toBytes(text, message.spans);
+    const body = { client_message_id: message.id, conversation, text, spans };
+    for (const wait of WAITS_MILLISECONDS) {
+        try {
+            return await call("/messages", body, () => message.text, signal);
+        }
+        catch (error) {
+            if (!(error instanceof Refused) || error.code !== "turn_running")
+                throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        signal.throwIfAborted();
+    }
+    return call("/messages", body, () => message.text, signal);
 }
 function suggest() {
     suggestions.replaceChildren(...words.SUGGESTIONS.map((text) => {
         const button = make("button", { class: "suggestion", text, attributes: { type: "button" } });
         // The customer picked it but did not type it, so nothing in it counts as typed.
-        button.addEventListener("click", () => void send({ text, spans: wholeText(text) }, crypto.randomUUID()));
+        button.addEventListener("click", () => submit({ text, spans: wholeText(text), id: crypto.randomUUID() }));
         return button;
     }));
     suggestions.hidden = false;
 }
 function show(opened) {
+    conversation = opened.conversation;
     clear();
-    for (const message of opened.history)
-        addKept(message.role, message.text);
+    for (const message of opened.history) {
+        if (message.role === "customer") {
+            addKept(message.text);
+            continue;
+        }
+        const reply = new Reply();
+        reply.append(message.text);
+        for (const tool of message.looked_at)
+            reply.looked(tool);
+        const trouble = {
+            complete: null,
+            stopped: words.STOPPED,
+            failed: words.failure("interrupted"),
+            running: words.STILL_RUNNING,
+        };
+        reply.end(trouble[message.state], "silent");
+    }
     if (opened.history.length === 0)
         suggest();
 }
@@ -102,7 +153,8 @@ fresh.addEventListener("click", () => {
         return;
     void (async () => {
         try {
-            await call("/conversations", {}, () => compose.text);
+            const answer = await call("/conversations", {}, () => compose.text);
+            ({ conversation } = (await answer.json()));
             clear();
             suggest();
         }

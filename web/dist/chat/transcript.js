@@ -60,10 +60,9 @@ export class Sent {
         return this.#text;
     }
 }
-/** Shows a whole message of an earlier time. */
-export function addKept(role, text) {
-    const added = role === "customer" ? add("You", role) : add("Assistant", role);
-    added.text.textContent = text;
+/** Shows what the customer wrote at an earlier time. */
+export function addKept(text) {
+    add("You", "customer").text.textContent = text;
     follow();
 }
 /** A reply that is on its way. */
@@ -108,8 +107,12 @@ export class Reply {
         this.#item.append(make("p", { class: "prepared", text: PREPARED }));
         follow();
     }
-    /** Ends the reply, with a sentence when it did not come to its end. */
-    end(trouble) {
+    /** Takes it away: nothing came. */
+    remove() {
+        this.#item.remove();
+    }
+    /** Ends the reply, with a sentence when it did not come to its end. An old one is not read aloud again. */
+    end(trouble, aloud = "aloud") {
         this.#waiting.remove();
         this.#item.removeAttribute("aria-busy");
         if (trouble !== null) {
@@ -117,9 +120,10 @@ export class Reply {
         }
         if (this.#whole === "" && trouble === null)
             this.append("(The assistant gave no answer.)");
-        // Read aloud once, when it is whole: pieces read as they come are noise.
-        const aloud = ["Assistant:", this.#whole, this.#prepared ? PREPARED : "", trouble ?? ""];
-        say.textContent = aloud.filter((part) => part !== "").join(" ");
         follow();
+        // Read once, when it is whole: pieces read as they come are noise.
+        const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : "", trouble ?? ""];
+        if (aloud === "aloud")
+            say.textContent = words.filter((part) => part !== "").join(" ");
     }
 }

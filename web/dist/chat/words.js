@@ -51,6 +51,7 @@ export function refusal(code) {
 }
 export const NOT_SENT = "Not sent: there is no connection to the bank. No money moved.";
 export const STOPPED = "Stopped. The assistant moved no money.";
+export const STILL_RUNNING = "The assistant was still answering this when the page was opened again.";
 export const OFFLINE = "You are offline. What you type stays here until the connection is back.";
 export const PREPARED = "Prepared. Check it under “Waiting for you” and press the button there.";
 export const RELOAD = "The chat lost its connection to your session. Reload the page.";

@@ -1,0 +1,213 @@
+//! `POST /messages`: records what the customer wrote, then answers it line by line.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use bytes::Bytes;
+use countersign_domain::{ConversationId, Secret, UtteranceId};
+use countersign_serve::{Json, Problem};
+use futures_util::StreamExt as _;
+use tokio::sync::{
+    OwnedSemaphorePermit,
+    mpsc::{self, Sender},
+};
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::{
+    ambient,
+    app::App,
+    message::{self, Sent},
+    relay::Out,
+    session::Chat,
+    store::{
+        StoreError, conversation, reply, turn_grant,
+        utterance::{self, Recorded},
+    },
+    turn::{self, TURN_TIME_OUT, Turn},
+};
+
+/// Lines that wait for a slow browser; above it the agent waits.
+const LINES_WAITING_MAX: usize = 64;
+/// How often the record is asked for the end of a reply that another request is running.
+const LOOK_AGAIN: Duration = Duration::from_millis(300);
+
+/// Records a message and streams the reply to it.
+///
+/// The same client id again waits for and repeats the recorded outcome; nothing runs twice. While another reply of
+/// the conversation is in progress, a new message is refused with 409 `turn_running` and *not* recorded, so that
+/// the page can send it again under the same id.
+pub async fn send_message(
+    State(app): State<App>,
+    chat: Chat,
+    Json(sent): Json<Sent>,
+) -> Result<Response, Problem> {
+    message::check(&sent)?;
+    if !app.rates.admit(chat.customer, Instant::now()) {
+        return Err(too_many_messages());
+    }
+    let room = Arc::clone(&app.turns)
+        .try_acquire_owned()
+        .map_err(|_| Problem::busy())?;
+    // On its own task: a browser that hangs up between the commit and the turn must not leave a reply open.
+    tokio::spawn(accept(app, chat, sent, room))
+        .await
+        .map_err(|_| Problem::internal())?
+}
+
+/// 429 with the chat's own code.
+pub const fn too_many_messages() -> Problem {
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too_many_messages",
+        "Too many messages; wait a minute",
+    )
+}
+
+async fn accept(
+    app: App,
+    chat: Chat,
+    sent: Sent,
+    room: OwnedSemaphorePermit,
+) -> Result<Response, Problem> {
+    let mut transaction = app.database.begin(&chat.bearer).await?;
+    let conversation = match sent.conversation {
+        Some(named) if conversation::exists(&mut transaction, chat.customer, named).await? => named,
+        Some(_) => return Err(Problem::not_found()),
+        None => conversation::newest(&mut transaction, chat.customer)
+            .await?
+            .ok_or(Problem::not_found())?,
+    };
+    let fresh = UtteranceId::from_uuid(ambient::new_id());
+    let utterance =
+        match utterance::record(&mut transaction, chat.customer, conversation, fresh, &sent).await?
+        {
+            Recorded::Now(id) => id,
+            Recorded::Before(id) => {
+                return Ok(stream(id, |out| {
+                    repeat_outcome(app, chat, conversation, id, out)
+                }));
+            }
+            Recorded::Reused => {
+                return Err(Problem::conflict(
+                    "message_id_reused",
+                    "This message id stands for another message",
+                ));
+            }
+        };
+    let reply_id = ambient::new_id();
+    reply::begin(
+        &mut transaction,
+        chat.customer,
+        conversation,
+        utterance,
+        reply_id,
+    )
+    .await?
+    .ok_or(Problem::conflict(
+        "turn_running",
+        "The assistant is still answering another message",
+    ))?;
+    let grant_secret = Secret::from_random(ambient::random());
+    turn_grant::begin(
+        &mut transaction,
+        chat.customer,
+        conversation,
+        chat.grant,
+        ambient::new_id(),
+        &grant_secret,
+    )
+    .await?;
+    transaction.commit().await.map_err(StoreError::from)?;
+    let turn = Turn {
+        customer: chat.customer,
+        conversation,
+        utterance,
+        reply: reply_id,
+        bearer: chat.bearer,
+        grant_secret,
+        locale: chat.locale,
+        message: sent.text,
+        room,
+    };
+    Ok(stream(utterance, |out| turn::run(app, turn, out)))
+}
+
+/// Starts a task that writes lines, and answers with what it writes behind the first line.
+fn stream<F: Future<Output = ()> + Send + 'static>(
+    utterance: UtteranceId,
+    start: impl FnOnce(Sender<Bytes>) -> F,
+) -> Response {
+    let (sender, receiver) = mpsc::channel(LINES_WAITING_MAX);
+    let first = Out::Recorded { utterance }.line();
+    tokio::spawn(start(sender));
+    let lines = tokio_stream::once(first).chain(ReceiverStream::new(receiver));
+    let body = Body::from_stream(lines.map(Ok::<_, std::convert::Infallible>));
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response()
+}
+
+/// Waits until the reply to a message that was on record already has ended, and repeats it.
+async fn repeat_outcome(
+    app: App,
+    chat: Chat,
+    conversation: ConversationId,
+    id: UtteranceId,
+    out: Sender<Bytes>,
+) {
+    let began = Instant::now();
+    let kept = loop {
+        let read: Result<_, StoreError> = async {
+            let mut transaction = app.database.begin(&chat.bearer).await?;
+            reply::of_utterance(&mut transaction, chat.customer, conversation, id).await
+        }
+        .await;
+        match read {
+            Ok(Some(kept)) if kept.state != "running" => break Some(kept),
+            Ok(Some(_)) if began.elapsed() < TURN_TIME_OUT + END_GRACE => {}
+            Ok(_) => break None,
+            Err(error) => {
+                tracing::warn!(?error, "Could not read a reply");
+                break None;
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_AGAIN) => {}
+            () = out.closed() => return,
+            () = countersign_serve::stopping() => break None,
+        }
+    };
+    let Some(kept) = kept else {
+        let _ = out
+            .send(
+                Out::Failed {
+                    code: "interrupted",
+                }
+                .line(),
+            )
+            .await;
+        return;
+    };
+    for tool in &kept.looked_at {
+        let _ = out.send(Out::LookedAt { tool }.line()).await;
+    }
+    if !kept.body.is_empty() {
+        let _ = out.send(Out::Text { text: &kept.body }.line()).await;
+    }
+    let last = match kept.state.as_str() {
+        "complete" => Out::Done,
+        _ => Out::Failed {
+            code: "interrupted",
+        },
+    };
+    let _ = out.send(last.line()).await;
+}
+
+/// Time a reply may take to be closed after its turn.
+const END_GRACE: Duration = Duration::from_secs(15);

@@ -1,0 +1,6 @@
+//! One file per endpoint.
+
+pub mod conversations;
+pub mod history;
+pub mod messages;
+pub mod redeem;

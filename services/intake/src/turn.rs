@@ -1,0 +1,288 @@
+//! One turn: the agent acts for the customer from here to its end, and not a moment longer.
+
+use std::{panic::AssertUnwindSafe, time::Duration};
+
+use bytes::Bytes;
+use countersign_domain::{ConversationId, CustomerId, Secret, UtteranceId};
+use countersign_identity::{SessionClaims, TokenId, TurnId, sign_session};
+use futures_util::FutureExt as _;
+use tokio::sync::{OwnedSemaphorePermit, mpsc::Sender};
+use uuid::Uuid;
+
+use crate::{
+    agent::{AgentError, Line, Role, Said, TurnRequest, bounded_history},
+    ambient,
+    app::App,
+    relay::{Out, Shown, known_code},
+    store::{StoreError, reply, turn_grant},
+};
+
+/// Longest turn. The token and the grant live a little longer, so that ending them is our act and not theirs.
+pub const TURN_TIME_OUT: Duration = Duration::from_secs(110);
+/// Life of the session token.
+const TOKEN_SECONDS: u64 = 118;
+/// Exchanges of the past that are read for the agent.
+const EXCHANGES_MAX: i64 = 20;
+/// Waits between attempts to end a turn; after the last the grant ends by its own clock.
+const END_RETRIES: [Duration; 4] = [
+    Duration::from_millis(50),
+    Duration::from_millis(250),
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+];
+
+/// What a turn acts with. Its message is on record and its grant is open.
+pub struct Turn {
+    /// Who typed.
+    pub customer: CustomerId,
+    /// Where.
+    pub conversation: ConversationId,
+    /// The message on record.
+    pub utterance: UtteranceId,
+    /// The reply's row.
+    pub reply: Uuid,
+    /// The chat session.
+    pub bearer: Secret,
+    /// The turn's own secret.
+    pub grant_secret: Secret,
+    /// Language and region.
+    pub locale: String,
+    /// What the customer wrote.
+    pub message: String,
+    /// The turn's place among those of this process.
+    pub room: OwnedSemaphorePermit,
+}
+
+/// How a turn came to its end.
+enum End {
+    Done,
+    Stopped,
+    Failed(&'static str),
+}
+
+/// Runs a turn to its end, whatever the agent, the browser or the clock do, and then takes its rights back.
+pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
+    let mut shown = Shown::default();
+    let end = {
+        let relay = AssertUnwindSafe(relay(&app, &turn, &out, &mut shown)).catch_unwind();
+        tokio::select! {
+            end = relay => end.unwrap_or(End::Failed("agent_failed")),
+            () = out.closed() => End::Stopped,
+            () = tokio::time::sleep(TURN_TIME_OUT) => End::Failed("timeout"),
+            () = countersign_serve::stopping() => End::Failed("interrupted"),
+        }
+    };
+    end_grant(&app, &turn).await;
+    let rest = shown.rest();
+    if !rest.is_empty() {
+        let _ = out.send(Out::Text { text: &rest }.line()).await;
+    }
+    let (ending, last) = match end {
+        End::Done => (reply::Ending::Complete, Out::Done),
+        End::Stopped => (
+            reply::Ending::Stopped,
+            Out::Failed {
+                code: "interrupted",
+            },
+        ),
+        End::Failed(code) => (reply::Ending::Failed, Out::Failed { code }),
+    };
+    if let Err(error) = keep_reply(&app, &turn, ending, &shown).await {
+        tracing::error!(
+            error = &error as &dyn std::error::Error,
+            "Could not keep a reply"
+        );
+    }
+    // Last, so that the next message finds the conversation free.
+    let _ = out.send(last.line()).await;
+    drop(turn.room);
+}
+
+async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, shown: &mut Shown) -> End {
+    let (token, turn_id, history) = match prepare(app, turn).await {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            tracing::error!(?error, "Could not begin a turn");
+            return End::Failed("agent_failed");
+        }
+    };
+    let request = TurnRequest {
+        turn_id: turn_id.to_string(),
+        session_token: token.expose(),
+        locale: &turn.locale,
+        history: &history,
+        message: &turn.message,
+    };
+    let mut answer = match app.agent.begin(&request).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "The agent took no turn"
+            );
+            return End::Failed("agent_unavailable");
+        }
+    };
+    loop {
+        let line = match answer.next().await {
+            Ok(Some(line)) => line,
+            // An answer that ends without saying so broke off.
+            Ok(None) => return End::Failed("interrupted"),
+            Err(error @ AgentError::BadLine) => {
+                tracing::warn!(%error, "Ended a turn");
+                return End::Failed("agent_failed");
+            }
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "A reply broke off"
+                );
+                return End::Failed("interrupted");
+            }
+        };
+        let sent = match line {
+            Line::Text { text } => match shown.text(&text) {
+                Ok(text) if text.is_empty() => Ok(()),
+                Ok(text) => out.send(Out::Text { text: &text }.line()).await,
+                Err(_) => return End::Failed("reply_too_long"),
+            },
+            Line::LookedAt { tool } => match shown.looked_at(&tool) {
+                Some(tool) => out.send(Out::LookedAt { tool }.line()).await,
+                None => Ok(()),
+            },
+            Line::Prepared { action } => {
+                if shown.prepared(action) && is_on_record(app, turn, action).await {
+                    out.send(Out::Prepared { action }.line()).await
+                } else {
+                    Ok(())
+                }
+            }
+            Line::Done {} => return End::Done,
+            Line::Failed { code } => return End::Failed(known_code(&code)),
+        };
+        if sent.is_err() {
+            return End::Stopped;
+        }
+    }
+}
+
+/// Mints the turn's token and reads what the agent may remember.
+async fn prepare(app: &App, turn: &Turn) -> anyhow::Result<(Secret, TurnId, Vec<Said>)> {
+    let now = ambient::unix_seconds();
+    let turn_id = TurnId::from_random(ambient::random());
+    let token = sign_session(
+        &app.session_key,
+        &SessionClaims {
+            customer: turn.customer,
+            conversation: turn.conversation,
+            turn: turn_id,
+            grant_secret: turn.grant_secret.clone(),
+            issued_at: now,
+            expires_at: now + TOKEN_SECONDS,
+            token_id: TokenId::from_random(ambient::random()),
+        },
+    )?;
+    let mut transaction = app.database.begin(&turn.bearer).await?;
+    let exchanges = reply::latest(
+        &mut transaction,
+        turn.customer,
+        turn.conversation,
+        Some(turn.utterance),
+        EXCHANGES_MAX,
+    )
+    .await?;
+    let said = exchanges
+        .into_iter()
+        .flat_map(|exchange| {
+            let customer = Said {
+                role: Role::Customer,
+                text: exchange.message,
+            };
+            let assistant = exchange.reply.map(|text| Said {
+                role: Role::Assistant,
+                text,
+            });
+            [Some(customer), assistant]
+        })
+        .flatten()
+        .collect();
+    Ok((Secret::new(token), turn_id, bounded_history(said)))
+}
+
+/// Whether the record knows the request the agent speaks of. When it cannot be asked, the answer is no.
+async fn is_on_record(app: &App, turn: &Turn, action: countersign_domain::ActionId) -> bool {
+    let ask = async {
+        let mut transaction = app.database.begin(&turn.bearer).await?;
+        turn_grant::action_is_known(&mut transaction, turn.conversation, action).await
+    };
+    match ask.await {
+        Ok(known) => known,
+        Err(error) => {
+            tracing::warn!(?error, "Could not look a request up");
+            false
+        }
+    }
+}
+
+/// Takes the turn's rights back. Tried again when the database is busy: until then the agent could go on.
+async fn end_grant(app: &App, turn: &Turn) {
+    let mut waits = END_RETRIES.into_iter();
+    loop {
+        let attempt: Result<bool, StoreError> = async {
+            let mut transaction = app.database.begin(&turn.bearer).await?;
+            let ended = turn_grant::end(&mut transaction, &turn.grant_secret).await?;
+            transaction.commit().await?;
+            Ok(ended)
+        }
+        .await;
+        match attempt {
+            Ok(true) => return,
+            Ok(false) => {
+                tracing::info!("A turn had ended before it was ended: its session is over");
+                return;
+            }
+            Err(error) => match waits.next() {
+                Some(wait) => {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "Could not end a turn yet"
+                    );
+                    tokio::time::sleep(wait).await;
+                }
+                None => {
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "Could not end a turn; it ends by its clock"
+                    );
+                    return;
+                }
+            },
+        }
+    }
+}
+
+async fn keep_reply(
+    app: &App,
+    turn: &Turn,
+    ending: reply::Ending,
+    shown: &Shown,
+) -> Result<(), StoreError> {
+    let mut transaction = app.database.begin(&turn.bearer).await?;
+    let kept = reply::end(
+        &mut transaction,
+        turn.customer,
+        turn.conversation,
+        turn.reply,
+        ending,
+        shown.body(),
+        shown.tools(),
+    )
+    .await?;
+    transaction.commit().await?;
+    if !kept {
+        tracing::info!(
+            "A reply was closed before it ended: its session is over or it took too long"
+        );
+    }
+    Ok(())
+}
