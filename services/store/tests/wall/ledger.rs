@@ -10,14 +10,15 @@ async fn plant_one_legged_entry(bank: &Bank) -> anyhow::Result<()> {
     admin
         .execute(
             "CREATE FUNCTION bank.one_leg(second_leg bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
-             DECLARE t bank.transfer;
+             DECLARE t bank.transfer; next smallint;
              BEGIN
-               SELECT * INTO t FROM bank.transfer x WHERE x.customer_id = bank.current_customer() AND x.kind = 'card_payment' LIMIT 1;
+               SELECT * INTO t FROM bank.transfer x WHERE x.customer_id = bank.current_customer() AND x.kind = 'card_payment' ORDER BY x.transfer_id LIMIT 1;
+               SELECT max(e.leg) + 1 INTO next FROM bank.entry e WHERE e.transfer_id = t.transfer_id;
                INSERT INTO bank.entry (customer_id, transfer_id, leg, book, amount_minor_units, currency)
-               VALUES (t.customer_id, t.transfer_id, 90, 'transit', 5, t.currency);
+               VALUES (t.customer_id, t.transfer_id, next, 'transit', 5, t.currency);
                IF second_leg <> 0 THEN
                  INSERT INTO bank.entry (customer_id, transfer_id, leg, book, amount_minor_units, currency)
-                 VALUES (t.customer_id, t.transfer_id, 91, 'transit', second_leg, t.currency);
+                 VALUES (t.customer_id, t.transfer_id, next + 1::smallint, 'transit', second_leg, t.currency);
                END IF;
              END $$;
              GRANT CREATE ON SCHEMA bank TO cs_executor;
