@@ -8,8 +8,11 @@ pub mod database;
 pub mod files;
 pub mod installed;
 pub mod postgres;
+pub mod secrets;
 pub mod server;
 pub mod spawn;
+pub mod stack;
 
 pub use database::Database;
 pub use server::TestServer;
+pub use stack::{Service, Stack};

@@ -164,6 +164,9 @@ fn prepare(command: &mut Command, run_as: RunAs, inherited: Vec<RawFd>, death_si
                 }
                 RunAs::Namespace => enter_namespace()?,
             }
+            // No program that this child starts may gain rights by its set-user-id bit.
+            #[cfg(target_os = "linux")]
+            check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
             // After the user changed, since that change clears it.
             #[cfg(target_os = "linux")]
             check(libc::prctl(libc::PR_SET_PDEATHSIG, death_signal, 0, 0, 0))?;

@@ -14,6 +14,7 @@ use sqlx::{Connection, Executor, PgConnection};
 use super::find::Binaries;
 use super::owner::Owner;
 use crate::files::{change_owner, make_folder, set_mode, write_private};
+use crate::secrets::random_secret;
 use crate::spawn::{self, Spawn};
 
 /// The cluster's superuser.
@@ -143,7 +144,14 @@ impl Cluster {
     /// When the data is of another major version, initdb fails, or the server does not come up; the last
     /// lines of its log are then in the message.
     pub async fn start(binaries: &Binaries, options: &ClusterOptions) -> anyhow::Result<Self> {
-        let owner = Owner::choose()?;
+        Self::start_as(Owner::choose()?, binaries, options).await
+    }
+
+    async fn start_as(
+        owner: Owner,
+        binaries: &Binaries,
+        options: &ClusterOptions,
+    ) -> anyhow::Result<Self> {
         make_folder(&options.folder, 0o700)?;
         owner.give(&options.folder)?;
         let password = initialise(binaries, options, owner)?;
@@ -360,13 +368,6 @@ fn launch(
     postgres.start().context("start postgres")
 }
 
-/// A new secret from the system's random source.
-pub(crate) fn random_secret() -> anyhow::Result<Secret> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no random bytes: {error}"))?;
-    Ok(Secret::from_random(bytes))
-}
-
 fn tail(log: &Path) -> String {
     let text = fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
@@ -445,6 +446,31 @@ mod tests {
             .await
             .expect_err("another version");
         assert!(format!("{error:#}").contains("--fresh"), "{error:#}");
+        fs::remove_dir_all(folder).expect("clean up");
+    }
+
+    #[tokio::test]
+    async fn where_namespaces_are_forbidden_root_runs_it_as_another_user() {
+        let Some(owner) = Owner::other_user().filter(|_| spawn::effective_uid() == 0) else {
+            return;
+        };
+        let folder = std::env::temp_dir().join(format!("countersign-other-{}", std::process::id()));
+        make_folder(&folder, 0o711).expect("folder");
+        let options = ClusterOptions {
+            folder: folder.join("postgres"),
+            sockets: folder.join("db"),
+            socket_group: Some(crate::server::DATABASE_GROUP),
+            durability: Durability::Thrown,
+            connections_max: 10,
+        };
+        let binaries = super::super::find().expect("installed");
+        let cluster = Cluster::start_as(owner, &binaries, &options)
+            .await
+            .expect("starts");
+        let status = format!("/proc/{}/status", cluster.child.id());
+        let status = fs::read_to_string(status).expect("runs");
+        assert!(!status.contains("Uid:\t0\t"), "{status}");
+        drop(cluster);
         fs::remove_dir_all(folder).expect("clean up");
     }
 }

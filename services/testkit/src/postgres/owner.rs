@@ -38,15 +38,19 @@ impl Owner {
         if spawn::namespaces_work() {
             return Ok(Self::Namespace);
         }
-        for name in ["postgres", "nobody"] {
-            if let Some((uid, gid)) = user(name) {
-                return Ok(Self::User { uid, gid });
-            }
+        if let Some(other) = Self::other_user() {
+            return Ok(other);
         }
         bail!(
             "PostgreSQL does not run as root, user namespaces are forbidden here, and there is no user \
              postgres or nobody. Run this as an ordinary user"
         )
+    }
+
+    /// The user that root runs it as where namespaces are forbidden.
+    pub(super) fn other_user() -> Option<Self> {
+        let (uid, gid) = user("postgres").or_else(|| user("nobody"))?;
+        Some(Self::User { uid, gid })
     }
 
     pub(super) fn run_as(self) -> RunAs {

@@ -1,0 +1,99 @@
+//! The config of each process: what the design's table lets it hold, and nothing more.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Context;
+use countersign_domain::CustomerId;
+use serde_json::{Value, json};
+
+use super::keys::{self, Keys};
+use super::logins::Logins;
+use super::service::Service;
+use crate::checkout;
+
+/// The names of the two logs in their checkpoints.
+const BANK_LOG: &str = "countersign.example/bank";
+const DOOR_LOG: &str = "countersign.example/door";
+
+/// A customer of the demo, for the picker in the page's header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DemoCustomer {
+    /// Who.
+    pub id: CustomerId,
+    /// The name to pick.
+    pub name: String,
+}
+
+/// What the configs are made of.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    pub(super) keys: &'a Keys,
+    pub(super) logins: &'a Logins,
+    pub(super) customers: &'a [DemoCustomer],
+    pub(super) ports: &'a BTreeMap<Service, u16>,
+}
+
+impl Facts<'_> {
+    fn authority(&self, service: Service) -> String {
+        format!("{}:{}", service.host(), self.ports[&service])
+    }
+
+    fn origin(&self, service: Service) -> String {
+        format!("http://{}", self.authority(service))
+    }
+
+    /// The config of `service`, without its `listen`.
+    pub(super) fn config(&self, service: Service, log_directory: &Path) -> anyhow::Result<Value> {
+        let keys = self.keys;
+        Ok(match service {
+            Service::Panel => json!({
+                "panel_origin": self.origin(Service::Panel),
+                "chat_origin": self.origin(Service::Intake),
+                "database_url": self.logins.url("panel")?,
+                "poster_database_url": self.logins.url("poster")?,
+                "sweeper_database_url": self.logins.url("sweeper")?,
+                "notary_database_url": self.logins.url("notary")?,
+                "notary_key": keys.notary,
+                "log_origin": BANK_LOG,
+                "demo": {"customers": self.customers.iter()
+                    .map(|customer| json!({"id": customer.id, "name": customer.name}))
+                    .collect::<Vec<_>>()},
+            }),
+            Service::Intake => json!({
+                "chat_origin": self.origin(Service::Intake),
+                "panel_origin": self.origin(Service::Panel),
+                "database_url": self.logins.url("intake")?,
+                "agent_url": format!("{}/turn", self.origin(Service::Agent)),
+                "session_key": keys.session,
+            }),
+            Service::Door => json!({
+                "hosts": [self.authority(Service::Door)],
+                "origins": [],
+                "policy_yaml": bank_policy()?,
+                "upstream": {"name": "bank", "url": format!("{}/mcp", self.origin(Service::BankMcp))},
+                "session_keys": [keys::public(&keys.session)?],
+                "request_key": keys.request,
+                "receipt_key": keys.receipt,
+                "log_directory": log_directory,
+                "log_origin": DOOR_LOG,
+            }),
+            Service::BankMcp => json!({
+                "hosts": [self.authority(Service::BankMcp)],
+                "origins": [],
+                "database_url": self.logins.url("bank_mcp")?,
+                "request_keys": [keys::public(&keys.request)?],
+            }),
+            Service::Agent => json!({
+                "door_url": format!("{}/mcp", self.origin(Service::Door)),
+                "model": {"kind": "offline"},
+            }),
+        })
+    }
+}
+
+/// The door's policy for the bank's own server.
+fn bank_policy() -> anyhow::Result<String> {
+    let path = checkout::root().join("fixtures/policy/bank.yaml");
+    std::fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))
+}

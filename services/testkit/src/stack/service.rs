@@ -1,0 +1,70 @@
+//! The bank's processes: their names, ports and users.
+
+/// One process of the bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Service {
+    /// The page that confirms, and the bank's loops.
+    Panel,
+    /// The chat's origin.
+    Intake,
+    /// The allowlist proxy between agent and bank server.
+    Door,
+    /// The bank as an MCP server.
+    BankMcp,
+    /// Drives the model.
+    Agent,
+}
+
+/// First of the user ids that services get under root. Systemd and the user databases of the common
+/// systems leave this range alone; [`crate::server::DATABASE_GROUP`] lies below it.
+const FIRST_UID: u32 = 60_711;
+
+impl Service {
+    /// Every process, in the order of their ports.
+    pub const ALL: [Self; 5] = [
+        Self::Panel,
+        Self::Intake,
+        Self::Door,
+        Self::BankMcp,
+        Self::Agent,
+    ];
+
+    /// The name, as in `countersign-<name>`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Panel => "panel",
+            Self::Intake => "intake",
+            Self::Door => "door",
+            Self::BankMcp => "bank-mcp",
+            Self::Agent => "agent",
+        }
+    }
+
+    /// The distance of its port from the first one.
+    #[must_use]
+    pub const fn port_offset(self) -> u16 {
+        self as u16
+    }
+
+    /// Its user and group id under root.
+    #[must_use]
+    pub const fn uid(self) -> u32 {
+        FIRST_UID + self as u32
+    }
+
+    /// Whether it has a login to the database.
+    #[must_use]
+    pub const fn uses_database(self) -> bool {
+        matches!(self, Self::Panel | Self::Intake | Self::BankMcp)
+    }
+
+    /// The host that its listener answers to, without the port: the panel alone has a name with cookies.
+    #[must_use]
+    pub const fn host(self) -> &'static str {
+        match self {
+            Self::Panel => "localhost",
+            _ => "127.0.0.1",
+        }
+    }
+}
