@@ -1,0 +1,301 @@
+//! From a message to what the customer wants, with what they wanted before in mind.
+
+use time::Date;
+
+use super::{
+    acts,
+    ask::Ask,
+    corrections,
+    phrase::Clause,
+    questions,
+    text::{pattern, tidy},
+};
+
+/// What later messages can refer to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memory {
+    /// The last thing asked to be done, as corrected since.
+    pub(crate) act: Option<Ask>,
+    /// The last question.
+    pub(crate) question: Option<Ask>,
+}
+
+impl Memory {
+    /// The memory after earlier messages, oldest first.
+    pub(crate) fn of<'m>(messages: impl Iterator<Item = &'m str>, today: Date) -> Self {
+        let mut memory = Self::default();
+        for message in messages {
+            understand(message, &mut memory, today);
+        }
+        memory
+    }
+
+    fn keep(&mut self, ask: &Ask) {
+        if ask.is_act() {
+            self.act = Some(ask.clone());
+        } else if ask.is_question() {
+            self.question = Some(ask.clone());
+        } else if matches!(ask, Ask::TakeBack | Ask::Refrain) {
+            self.act = None;
+        }
+    }
+}
+
+/// Most wishes of one message that are looked at.
+const ASKS_MAX: usize = 4;
+
+/// What the customer wants with this message. Never empty.
+pub(crate) fn understand(message: &str, memory: &mut Memory, today: Date) -> Vec<Ask> {
+    let text = tidy(message);
+    let mut asks: Vec<Ask> = Vec::new();
+    for sentence in sentences(&text) {
+        let Some(ask) = one(sentence, memory, today) else {
+            continue;
+        };
+        memory.keep(&ask);
+        if !asks.contains(&ask) && asks.len() < ASKS_MAX {
+            asks.push(ask);
+        }
+    }
+    settle(asks)
+}
+
+/// Keeps what matters: a greeting next to a wish is only a greeting, and a later payment replaces an earlier one.
+fn settle(mut asks: Vec<Ask>) -> Vec<Ask> {
+    let small = |ask: &Ask| matches!(ask, Ask::Hello | Ask::Thanks | Ask::Unknown);
+    if asks.iter().any(|ask| !small(ask)) {
+        asks.retain(|ask| !small(ask));
+    }
+    let last_pay = asks.iter().rposition(|ask| matches!(ask, Ask::Pay(_)));
+    let mut index = 0;
+    asks.retain(|ask| {
+        let keep = !matches!(ask, Ask::Pay(_)) || Some(index) == last_pay;
+        index += 1;
+        keep
+    });
+    // "Do not send 50 to Alice; send 20 to Bob" asks for the second half.
+    if asks.iter().any(Ask::is_act) {
+        asks.retain(|ask| !matches!(ask, Ask::Refrain | Ask::TakeBack));
+    }
+    if asks.is_empty() {
+        asks.push(Ask::Unknown);
+    }
+    asks
+}
+
+/// The sentences of a message, and its halves where "and" begins a new wish.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    for line in text.split(['\n', ';']) {
+        let mut start = 0;
+        for end in pattern!(r"[.!?]+ ").find_iter(line) {
+            // "Acme Ltd. 20" and "no. 3" go on; a new sentence begins with a letter.
+            let next = line[end.end()..].chars().next();
+            let word = line[start..end.start()]
+                .rsplit(' ')
+                .next()
+                .unwrap_or_default();
+            let abbreviation =
+                pattern!(r"^(?:ltd|inc|co|mr|mrs|ms|dr|no|st|jr|sr)$").is_match(word);
+            if next.is_some_and(char::is_alphabetic) && !abbreviation {
+                sentences.push(&line[start..end.end()]);
+                start = end.end();
+            }
+        }
+        sentences.push(&line[start..]);
+    }
+    sentences
+        .into_iter()
+        .flat_map(halves)
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+        .collect()
+}
+
+fn halves(sentence: &str) -> Vec<&str> {
+    let mut halves = Vec::new();
+    let mut start = 0;
+    for joint in
+        pattern!(r",? (?:and|then|also|but)(?: then| also| please)? |, ").find_iter(sentence)
+    {
+        if joint.start() > start && begins_a_wish(&sentence[joint.end()..]) {
+            halves.push(&sentence[start..joint.start()]);
+            start = joint.end();
+        }
+    }
+    halves.push(&sentence[start..]);
+    halves
+}
+
+fn begins_a_wish(text: &str) -> bool {
+    pattern!(
+        r"^(?:please |can you |could you |also |then )*(?:send|pay|transfer|wire|freeze|block|lock|unfreeze|unblock|unlock|show|tell me|list|what|how much|how many|who|which|dispute|cancel (?:my|the)|set up|change my|read|add an?|refund)\b"
+    )
+    .is_match(text)
+}
+
+/// The wish of one sentence; `None` for one that adds nothing.
+fn one(sentence: &str, memory: &Memory, today: Date) -> Option<Ask> {
+    let clause = Clause::read(sentence, today);
+    let ask = questions::about_others(&clause)
+        .or_else(|| acts::refrain(&clause))
+        .or_else(|| corrections::whole_message(&clause, memory))
+        .or_else(|| acts::read(&clause, memory, sentence))
+        .or_else(|| questions::read(&clause, memory, today))
+        .or_else(|| acts::pay(&clause, memory))
+        .or_else(|| corrections::read(&clause, memory, today))
+        .or_else(|| questions::small_talk(&clause));
+    Some(ask.unwrap_or(Ask::Unknown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offline::ask::{Card, Pay};
+    use time::macros::date;
+
+    const TODAY: Date = date!(2026 - 11 - 30);
+
+    fn last(messages: &[&str]) -> Vec<Ask> {
+        let (last, earlier) = messages.split_last().unwrap();
+        let mut memory = Memory::of(earlier.iter().copied(), TODAY);
+        understand(last, &mut memory, TODAY)
+    }
+
+    fn pays(messages: &[&str]) -> Vec<(Option<String>, Option<String>)> {
+        last(messages)
+            .into_iter()
+            .flat_map(|ask| match ask {
+                Ask::Pay(Pay { lines, .. }) => lines,
+                _ => Vec::new(),
+            })
+            .map(|line| (line.payee, line.sum.and_then(|sum| sum.value)))
+            .collect()
+    }
+
+    #[test]
+    fn a_correction_changes_only_what_it_names() {
+        for (messages, payee, amount) in [
+            (
+                &["Send 20 to Bob", "actually 30"][..],
+                Some("Bob"),
+                Some("30"),
+            ),
+            (
+                &["Send 20 to Bob", "no, make it 30"],
+                Some("Bob"),
+                Some("30"),
+            ),
+            (
+                &["Send 20 to Bob", "no, to Alice"],
+                Some("Alice"),
+                Some("20"),
+            ),
+            (
+                &["Send 20 to Bob", "actually 30", "no, to Alice"],
+                Some("Alice"),
+                Some("30"),
+            ),
+            (
+                &["Send 90 to Carol", "not Carol, Dave", "and make it 95"],
+                Some("Dave"),
+                Some("95"),
+            ),
+            (
+                &["Send 20 to Bob", "sorry, I meant Alice"],
+                Some("Alice"),
+                Some("20"),
+            ),
+            (
+                &["Send 20 to Bob", "how much do I have?", "make it 25"],
+                Some("Bob"),
+                Some("25"),
+            ),
+            (
+                &["I want to send money to Alice", "120"],
+                Some("Alice"),
+                Some("120"),
+            ),
+            (&["Pay Bob", "500 euros please"], Some("Bob"), Some("500")),
+            (&["send 50", "to Alice"], Some("Alice"), Some("50")),
+            (&["send 50", "Alice"], Some("Alice"), Some("50")),
+            (
+                &[
+                    "I need to make a transfer",
+                    "from checking, 340, to Diego",
+                    "actually let's do 430",
+                ],
+                Some("Diego"),
+                Some("430"),
+            ),
+            (
+                &["Send 20 to Bob", "same amount to Carol"],
+                Some("Carol"),
+                Some("20"),
+            ),
+            (
+                &["Send 30 to Alice", "Actually no, 20 to Bob"],
+                Some("Bob"),
+                Some("20"),
+            ),
+            (
+                &["Send 20 to Bob", "change it to 35"],
+                Some("Bob"),
+                Some("35"),
+            ),
+            (
+                &["send money to Bob", "set the amount to 1"],
+                Some("Bob"),
+                Some("1"),
+            ),
+            (
+                &["Do not send 50 to Alice; send 20 to Bob"],
+                Some("Bob"),
+                Some("20"),
+            ),
+            (
+                &["Don't forget to send 35 to Carol"],
+                Some("Carol"),
+                Some("35"),
+            ),
+            (
+                &["hi! please send 20 to Bob, thanks"],
+                Some("Bob"),
+                Some("20"),
+            ),
+        ] {
+            let expected = (payee.map(str::to_owned), amount.map(str::to_owned));
+            assert_eq!(pays(messages), [expected], "{messages:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_back_stays_taken_back() {
+        for messages in [
+            &["Don't pay Carol 75."][..],
+            &["Send 20 to Bob", "no, stop"],
+            &["Send 20 to Bob", "never mind"],
+            &["Send 20 to Bob", "cancel that"],
+            &["Send 20 to Bob", "scratch that", "30"],
+            &["I'd rather you didn't send 50 to Alice"],
+            &["Send neither 10 to Alice nor 15 to Bob."],
+        ] {
+            assert_eq!(pays(messages), [], "{messages:?}");
+        }
+    }
+
+    #[test]
+    fn two_wishes_in_one_breath_are_two() {
+        let asks =
+            last(&["freeze my card ending 0077 and tell me what i spent on groceries last month"]);
+        assert_eq!(
+            asks[0],
+            Ask::Card(Card {
+                freeze: true,
+                which: Some("0077".into())
+            })
+        );
+        assert!(matches!(&asks[1], Ask::Spending(spending)
+            if spending.month.as_deref() == Some("2026-10") && spending.category.as_deref() == Some("groceries")));
+    }
+}
