@@ -3,6 +3,7 @@
 //! For development alone; no service depends on it. It confirms over HTTP as a browser does, and never
 //! reaches the crate that executes.
 
+pub mod bank;
 pub mod checkout;
 pub mod database;
 pub mod files;
@@ -13,6 +14,7 @@ pub mod server;
 pub mod spawn;
 pub mod stack;
 
+pub use bank::Bank;
 pub use database::Database;
 pub use server::TestServer;
 pub use stack::{Service, Stack};

@@ -5,7 +5,9 @@
 
 mod cargo;
 mod commands;
+mod control;
 mod signals;
+mod state;
 
 use clap::{Parser, Subcommand};
 
@@ -22,6 +24,19 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Start the whole bank on this machine and print the one address to open
+    Up(commands::up::UpArguments),
+    /// Print a fresh one-use address of the running bank
+    Open {
+        /// A demo customer's name; the first one's when left out
+        #[arg(long = "as", value_name = "NAME")]
+        customer: Option<String>,
+    },
+    /// Print a session token for the running bank's door, good for two minutes (demo only)
+    Token {
+        /// A demo customer's name
+        name: String,
+    },
     /// Start a throw-away PostgreSQL with the demo bank in it, and print its addresses
     Db,
     /// Check every query against a fresh database and write the metadata that builds use (.sqlx)
@@ -35,6 +50,9 @@ enum Command {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::process::ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Up(arguments) => commands::up::run(arguments).await,
+        Command::Open { customer } => print_answer(control::Question::Open(customer)).await,
+        Command::Token { name } => print_answer(control::Question::Token(name)).await,
         Command::Db => commands::db::run().await,
         Command::Prepare { only } => commands::prepare::run(only).await,
     };
@@ -45,4 +63,9 @@ async fn main() -> std::process::ExitCode {
             std::process::ExitCode::FAILURE
         }
     }
+}
+
+async fn print_answer(question: control::Question) -> anyhow::Result<()> {
+    println!("{}", control::ask(question).await?);
+    Ok(())
 }
