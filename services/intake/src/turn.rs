@@ -3,14 +3,14 @@
 use std::{panic::AssertUnwindSafe, time::Duration};
 
 use bytes::Bytes;
-use countersign_domain::{ConversationId, CustomerId, Secret, UtteranceId};
-use countersign_identity::{SessionClaims, TokenId, TurnId, sign_session};
+use countersign_domain::{ConversationId, CustomerId, Secret};
+use countersign_identity::{SessionClaims, SignError, TokenId, TurnId, sign_session};
 use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, mpsc::Sender};
 use uuid::Uuid;
 
 use crate::{
-    agent::{AgentError, Line, Role, Said, TurnRequest, bounded_history},
+    agent::{AgentError, Line, Said, TurnRequest},
     ambient,
     app::App,
     relay::{Out, Shown, known_code},
@@ -21,8 +21,6 @@ use crate::{
 pub const TURN_TIME_OUT: Duration = Duration::from_secs(110);
 /// Life of the session token.
 const TOKEN_SECONDS: u64 = 118;
-/// Exchanges of the past that are read for the agent.
-const EXCHANGES_MAX: i64 = 20;
 /// Waits between attempts to end a turn; after the last the grant ends by its own clock.
 const END_RETRIES: [Duration; 4] = [
     Duration::from_millis(50),
@@ -37,8 +35,6 @@ pub struct Turn {
     pub customer: CustomerId,
     /// Where.
     pub conversation: ConversationId,
-    /// The message on record.
-    pub utterance: UtteranceId,
     /// The reply's row.
     pub reply: Uuid,
     /// The chat session.
@@ -49,6 +45,8 @@ pub struct Turn {
     pub locale: String,
     /// What the customer wrote.
     pub message: String,
+    /// What was said before it, as much as the agent may remember.
+    pub history: Vec<Said>,
     /// The turn's place among those of this process.
     pub room: OwnedSemaphorePermit,
 }
@@ -99,10 +97,11 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
 }
 
 async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, shown: &mut Shown) -> End {
-    let (token, turn_id, history) = match prepare(app, turn).await {
-        Ok(prepared) => prepared,
+    let turn_id = TurnId::from_random(ambient::random());
+    let token = match mint_token(app, turn, turn_id) {
+        Ok(token) => token,
         Err(error) => {
-            tracing::error!(?error, "Could not begin a turn");
+            tracing::error!(%error, "Could not mint a turn's token");
             return End::Failed("agent_failed");
         }
     };
@@ -110,7 +109,7 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, shown: &mut Shown) -
         turn_id: turn_id.to_string(),
         session_token: token.expose(),
         locale: &turn.locale,
-        history: &history,
+        history: &turn.history,
         message: &turn.message,
     };
     let mut answer = match app.agent.begin(&request).await {
@@ -166,47 +165,19 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, shown: &mut Shown) -
     }
 }
 
-/// Mints the turn's token and reads what the agent may remember.
-async fn prepare(app: &App, turn: &Turn) -> anyhow::Result<(Secret, TurnId, Vec<Said>)> {
+/// The agent's identity for this turn, for the door to verify.
+fn mint_token(app: &App, turn: &Turn, turn_id: TurnId) -> Result<Secret, SignError> {
     let now = ambient::unix_seconds();
-    let turn_id = TurnId::from_random(ambient::random());
-    let token = sign_session(
-        &app.session_key,
-        &SessionClaims {
-            customer: turn.customer,
-            conversation: turn.conversation,
-            turn: turn_id,
-            grant_secret: turn.grant_secret.clone(),
-            issued_at: now,
-            expires_at: now + TOKEN_SECONDS,
-            token_id: TokenId::from_random(ambient::random()),
-        },
-    )?;
-    let mut transaction = app.database.begin(&turn.bearer).await?;
-    let exchanges = reply::latest(
-        &mut transaction,
-        turn.customer,
-        turn.conversation,
-        Some(turn.utterance),
-        EXCHANGES_MAX,
-    )
-    .await?;
-    let said = exchanges
-        .into_iter()
-        .flat_map(|exchange| {
-            let customer = Said {
-                role: Role::Customer,
-                text: exchange.message,
-            };
-            let assistant = exchange.reply.map(|text| Said {
-                role: Role::Assistant,
-                text,
-            });
-            [Some(customer), assistant]
-        })
-        .flatten()
-        .collect();
-    Ok((Secret::new(token), turn_id, bounded_history(said)))
+    let claims = SessionClaims {
+        customer: turn.customer,
+        conversation: turn.conversation,
+        turn: turn_id,
+        grant_secret: turn.grant_secret.clone(),
+        issued_at: now,
+        expires_at: now + TOKEN_SECONDS,
+        token_id: TokenId::from_random(ambient::random()),
+    };
+    sign_session(&app.session_key, &claims).map(Secret::new)
 }
 
 /// Whether the record knows the request the agent speaks of. When it cannot be asked, the answer is no.

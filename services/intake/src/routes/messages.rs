@@ -22,6 +22,7 @@ use tokio::sync::{
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::{
+    agent::{Role, Said, bounded_history},
     ambient,
     app::App,
     message::{self, Sent},
@@ -36,6 +37,8 @@ use crate::{
 
 /// Lines that wait for a slow browser; above it the agent waits.
 const LINES_WAITING_MAX: usize = 64;
+/// Exchanges of the past that are read for the agent.
+const EXCHANGES_MAX: i64 = 20;
 /// How often the record is asked for the end of a reply that another request is running.
 const LOOK_AGAIN: Duration = Duration::from_millis(300);
 
@@ -115,6 +118,14 @@ async fn accept(
         "turn_running",
         "The assistant is still answering another message",
     ))?;
+    let history = reply::latest(
+        &mut transaction,
+        chat.customer,
+        conversation,
+        Some(utterance),
+        EXCHANGES_MAX,
+    )
+    .await?;
     let grant_secret = Secret::from_random(ambient::random());
     turn_grant::begin(
         &mut transaction,
@@ -129,15 +140,31 @@ async fn accept(
     let turn = Turn {
         customer: chat.customer,
         conversation,
-        utterance,
         reply: reply_id,
         bearer: chat.bearer,
         grant_secret,
         locale: chat.locale,
         message: sent.text,
+        history: bounded_history(said(history)),
         room,
     };
     Ok(stream(utterance, |out| turn::run(app, turn, out)))
+}
+
+/// A conversation as its messages, oldest first.
+fn said(exchanges: Vec<reply::Exchange>) -> Vec<Said> {
+    let mut said = Vec::with_capacity(exchanges.len() * 2);
+    for exchange in exchanges {
+        said.push(Said {
+            role: Role::Customer,
+            text: exchange.message,
+        });
+        said.extend(exchange.reply.map(|text| Said {
+            role: Role::Assistant,
+            text,
+        }));
+    }
+    said
 }
 
 /// Starts a task that writes lines, and answers with what it writes behind the first line.

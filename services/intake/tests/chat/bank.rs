@@ -6,6 +6,7 @@ use std::{
     os::fd::AsRawFd as _,
     path::Path,
     process::{Child, Stdio},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -24,18 +25,17 @@ pub const PANEL_ORIGIN: &str = "http://localhost:9";
 
 /// A running chat origin.
 pub struct Bank {
-    pub database: Database,
+    pub database: Arc<Database>,
     pub agent: FakeAgent,
     pub origin: String,
     pub http: reqwest::Client,
-    child: Child,
+    child: Mutex<Child>,
     keys: VerifyingKeys,
 }
 
 impl Drop for Bank {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }
 
@@ -43,8 +43,16 @@ impl Bank {
     /// Starts it over a fresh database, with the fake agent behind it.
     pub async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let database = Database::fresh().await.expect("database");
-        let agent = FakeAgent::start().await;
+        let database = Arc::new(Database::fresh().await.expect("database"));
+        Self::over(database, FakeAgent::start().await)
+    }
+
+    /// Starts another process over the same database, as a second replica or after a crash.
+    pub fn replica(&self) -> Self {
+        Self::over(self.database.clone(), self.agent.clone())
+    }
+
+    fn over(database: Arc<Database>, agent: FakeAgent) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let origin = format!("http://{}", listener.local_addr().expect("address"));
         let key = generate_key([7; 32], "intake-test");
@@ -82,7 +90,7 @@ impl Bank {
             agent,
             origin,
             http,
-            child,
+            child: Mutex::new(child),
             keys,
         }
     }
@@ -229,9 +237,21 @@ impl Bank {
         verify_session(&self.keys, &token, now).expect("the door would take it")
     }
 
+    /// Ends the process as a crash does.
+    pub fn kill(&self) {
+        if let Ok(mut child) = self.child.lock() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
     /// Ends the process as a supervisor does.
-    pub fn stop(&mut self) {
-        spawn::stop(&mut self.child, 15, Duration::from_secs(10));
+    pub fn stop(&self) {
+        spawn::stop(
+            &mut self.child.lock().expect("child"),
+            15,
+            Duration::from_secs(10),
+        );
     }
 }
 
@@ -246,6 +266,7 @@ pub struct Customer {
 }
 
 /// An open chat page.
+#[derive(Clone)]
 pub struct Chat<'a> {
     pub bank: &'a Bank,
     pub bearer: String,

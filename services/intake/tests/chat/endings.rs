@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    bank::{Bank, lines},
+    bank::{Bank, Chat, lines, problem},
     fake_agent::{Part, done, line, text},
 };
 
@@ -179,7 +179,7 @@ async fn a_browser_that_hangs_up_ends_the_turn_and_the_agent_hears_of_it() {
 
 #[tokio::test]
 async fn a_stopped_process_takes_the_rights_of_its_turns_back() {
-    let mut bank = Bank::start().await;
+    let bank = Bank::start().await;
     let ada = bank.customer("Ada").await;
     let chat = bank.open_chat(&ada).await;
     bank.agent.will_answer(&[text("I am "), Part::Hold, done()]);
@@ -194,6 +194,35 @@ async fn a_stopped_process_takes_the_rights_of_its_turns_back() {
         Some(&json!({"type": "failed", "code": "interrupted"}))
     );
     assert!(!bank.bank_accepts(&secret).await);
+}
+
+#[tokio::test]
+async fn a_crashed_process_leaves_a_turn_that_ends_by_its_own_clock() {
+    let bank = Bank::start().await;
+    let ada = bank.customer("Ada").await;
+    let chat = bank.open_chat(&ada).await;
+    bank.agent.will_answer(&[text("I am "), Part::Hold, done()]);
+    let response = chat.send(&chat.message("hello")).await;
+    bank.agent.turn_came().await;
+    let secret = bank.claims_of_last_turn().grant_secret;
+    bank.kill();
+    drop(response);
+    let replica = bank.replica();
+    let after = Chat {
+        bank: &replica,
+        ..chat.clone()
+    };
+    let again = after.message("again");
+    assert_eq!(
+        problem(after.send(&again).await).await,
+        (409, "turn_running".to_owned())
+    );
+    bank.database.set_clock_ahead(131).await.expect("clock");
+    assert!(!bank.bank_accepts(&secret).await);
+    assert_eq!(
+        lines(after.send(&again).await).await.last(),
+        Some(&json!({"type": "done"}))
+    );
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    bank::{Bank, lines, problem},
+    bank::{Bank, Chat, lines, problem},
     fake_agent::{Part, done, line, text},
 };
 
@@ -197,6 +197,42 @@ async fn two_messages_at_once_begin_one_turn() {
         let _ = tokio::join!(one.text(), other.text());
     }
     assert_eq!(bank.count(UTTERANCES).await, 5);
+}
+
+#[tokio::test]
+async fn two_processes_answer_one_message_at_a_time() {
+    let bank = Bank::start().await;
+    let other = bank.replica();
+    let ada = bank.customer("Ada").await;
+    let chat = bank.open_chat(&ada).await;
+    let there = Chat {
+        bank: &other,
+        ..chat.clone()
+    };
+    for round in 0..3 {
+        bank.agent.will_answer(&[Part::Hold, text("one"), done()]);
+        let message = chat.message("hello");
+        let (same, newer) = (message.clone(), there.message("another"));
+        let meanwhile = async {
+            bank.agent.turn_came().await;
+            assert_eq!(
+                problem(there.send(&newer).await).await,
+                (409, "turn_running".to_owned())
+            );
+            let repeating = there.send(&same).await;
+            bank.agent.go_on();
+            lines(repeating).await
+        };
+        let (here, repeated) =
+            tokio::join!(async { lines(chat.send(&message).await).await }, meanwhile);
+        assert_eq!(here, repeated, "round {round}");
+        assert_eq!(
+            lines(there.send(&newer).await).await.last(),
+            Some(&json!({"type": "done"}))
+        );
+    }
+    assert_eq!(bank.count(UTTERANCES).await, 6);
+    assert_eq!(bank.agent.turns().len(), 6);
 }
 
 #[tokio::test]
