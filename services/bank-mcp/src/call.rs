@@ -1,0 +1,161 @@
+//! One call of one customer: a transaction that knows whose it is and that spends the call's token.
+
+use countersign_domain::{ActionId, ConversationId, CustomerId};
+use countersign_identity::RequestClaims;
+use countersign_pending::{Request, RequestStatus};
+use countersign_store::{SessionError, session};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+
+use crate::{Refusal, answer::RequestAnswer};
+
+/// Why a call was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The token was used before.
+    #[error("the token was used before")]
+    UsedBefore,
+    /// The turn's grant is revoked, expired, or not the one the claims speak of.
+    #[error("the turn is over")]
+    TurnEnded,
+    /// The database did not answer.
+    #[error("open the call")]
+    Database(#[from] sqlx::Error),
+}
+
+impl From<SessionError> for OpenError {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Database(error) => Self::Database(error),
+            // Opening takes no lock, so there is nothing to be busy with.
+            SessionError::Ended | SessionError::Busy => Self::TurnEnded,
+        }
+    }
+}
+
+/// The bank's database, and where new requests get their ids.
+#[derive(Clone, Debug)]
+pub struct Bank {
+    /// Connections of the bank's own role.
+    pub pool: PgPool,
+    /// Makes an id nobody has (UUIDv7).
+    pub new_action_id: fn() -> ActionId,
+}
+
+/// The transaction of one call.
+///
+/// The customer is the one the grant secret opens, and equals the door's claims; a tool never names one.
+pub struct Call {
+    transaction: Transaction<'static, Postgres>,
+    customer: CustomerId,
+    conversation: ConversationId,
+    new_action_id: fn() -> ActionId,
+}
+
+impl Call {
+    /// Opens the transaction, takes the session's secret, checks whose it is and spends the token.
+    ///
+    /// # Errors
+    /// [`OpenError`]; nothing stays behind then.
+    pub async fn open(bank: &Bank, claims: &RequestClaims) -> Result<Self, OpenError> {
+        let mut transaction = session::begin(&bank.pool, &claims.grant_secret).await?;
+        let customer = session::customer(&mut transaction).await?;
+        let conversation = session::conversation(&mut transaction).await?;
+        if customer != claims.customer || conversation != claims.conversation {
+            return Err(OpenError::TurnEnded);
+        }
+        spend(&mut transaction, claims).await?;
+        // What the tool does from here on can be undone without giving the token back.
+        sqlx::raw_sql("SAVEPOINT tool")
+            .execute(&mut *transaction)
+            .await?;
+        Ok(Self {
+            transaction,
+            customer,
+            conversation,
+            new_action_id: bank.new_action_id,
+        })
+    }
+
+    /// The customer of this call.
+    pub const fn customer(&self) -> CustomerId {
+        self.customer
+    }
+
+    /// The conversation of this call.
+    pub const fn conversation(&self) -> ConversationId {
+        self.conversation
+    }
+
+    /// The connection, inside the transaction.
+    pub fn connection(&mut self) -> &mut PgConnection {
+        &mut self.transaction
+    }
+
+    /// Asks the customer to confirm something, by the rules about requests.
+    ///
+    /// # Errors
+    /// The rules' refusal.
+    pub async fn ask(&mut self, request: Request) -> Result<RequestAnswer, Refusal> {
+        let action = (self.new_action_id)();
+        let requested =
+            countersign_pending::request(&mut self.transaction, &request, action).await?;
+        Ok(requested.into())
+    }
+
+    /// What waits for the customer, newest first.
+    ///
+    /// # Errors
+    /// When the turn is over or the database does not answer.
+    pub async fn open_requests(&mut self) -> Result<Vec<RequestStatus>, Refusal> {
+        Ok(countersign_pending::open_requests(&mut self.transaction).await?)
+    }
+
+    /// Where one request stands; `None` when it is not among the customer's.
+    ///
+    /// # Errors
+    /// As [`Call::open_requests`].
+    pub async fn request_status(&mut self, id: ActionId) -> Result<Option<RequestStatus>, Refusal> {
+        Ok(countersign_pending::request_status(&mut self.transaction, id).await?)
+    }
+
+    /// Makes it true.
+    ///
+    /// # Errors
+    /// When the database refuses at the end (a deferred rule) or does not answer.
+    pub async fn commit(self) -> Result<(), sqlx::Error> {
+        self.transaction.commit().await
+    }
+
+    /// Undoes what the tool did; the token stays spent.
+    ///
+    /// # Errors
+    /// When the database does not answer. Then nothing stays, the spent token included.
+    pub async fn undo(mut self) -> Result<(), sqlx::Error> {
+        sqlx::raw_sql("ROLLBACK TO SAVEPOINT tool")
+            .execute(&mut *self.transaction)
+            .await?;
+        self.transaction.commit().await
+    }
+}
+
+/// Marks the token as used, in the transaction of what the call does.
+async fn spend(connection: &mut PgConnection, claims: &RequestClaims) -> Result<(), OpenError> {
+    let inserted = sqlx::query!(
+        "INSERT INTO bank.used_request (jti, customer_id) VALUES ($1, $2)",
+        claims.token_id.to_string(),
+        claims.customer.uuid(),
+    )
+    .execute(connection)
+    .await;
+    match inserted {
+        Ok(_) => Ok(()),
+        Err(error) if is_unique_violation(&error) => Err(OpenError::UsedBefore),
+        Err(error) => Err(OpenError::Database(error)),
+    }
+}
+
+fn is_unique_violation(error: &sqlx::Error) -> bool {
+    error
+        .as_database_error()
+        .is_some_and(sqlx::error::DatabaseError::is_unique_violation)
+}

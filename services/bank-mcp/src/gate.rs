@@ -1,0 +1,205 @@
+//! What stands in front of every tool: the strict reader over the raw bytes, then the door's token for exactly them.
+//!
+//! Host and Origin are checked before this (see `app`). Nothing behind the gate parses a message that the strict
+//! reader did not accept, and nothing runs without a token the door made for this very body.
+
+use std::sync::Arc;
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{Request, State},
+    http::{HeaderValue, Method, StatusCode, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use countersign_identity::{
+    REQUEST_HEADER, RequestClaims, VerifyingKeys, exactly_one, verify_request,
+};
+use countersign_serve::Problem;
+use countersign_wire::{Frame, Kind};
+use serde_json::json;
+
+use crate::{
+    Call,
+    call::{Bank, OpenError},
+};
+
+/// Largest message a client may send, in bytes. A tool's arguments are a few ids and amounts.
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+/// The one path that speaks MCP.
+pub const MCP_PATH: &str = "/mcp";
+/// The one method that runs a tool.
+const CALL_METHOD: &str = "tools/call";
+/// Headers that steer a reader of MCP: two values would steer two readers differently.
+const SINGLE_HEADERS: [&str; 5] = [
+    "content-type",
+    "mcp-protocol-version",
+    "mcp-method",
+    "mcp-name",
+    "mcp-session-id",
+];
+
+/// What the gate checks with.
+pub struct Gate {
+    /// The door's public keys.
+    pub keys: VerifyingKeys,
+    /// Where tokens are marked as used.
+    pub bank: Bank,
+    /// Unix seconds, for the tokens' times.
+    pub now: fn() -> u64,
+}
+
+/// The verified claims of the call at hand, as a tool finds them.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// What the door vouches for.
+    pub claims: Arc<RequestClaims>,
+    /// Whether the gate read a tool call and left it to the tool to spend the token.
+    pub for_a_tool: bool,
+}
+
+/// Lets through what the door sent, once.
+pub async fn check(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    match admit(&gate, request).await {
+        Ok(request) => next.run(request).await,
+        Err(turned_away) => turned_away.into_response(),
+    }
+}
+
+/// Why a message got no further.
+#[derive(Debug)]
+enum TurnedAway {
+    /// As HTTP.
+    Http(Problem),
+    /// As a JSON-RPC error, under the id as it was written, or under null when none could be read.
+    Rpc {
+        id: Option<String>,
+        code: i32,
+        message: String,
+    },
+}
+
+impl IntoResponse for TurnedAway {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Http(problem) if problem.status == StatusCode::METHOD_NOT_ALLOWED => {
+                ([(header::ALLOW, "POST")], problem).into_response()
+            }
+            Self::Http(problem) => problem.into_response(),
+            Self::Rpc { id, code, message } => {
+                let id = id.as_deref().unwrap_or("null");
+                let message = json!(message);
+                let body = format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#
+                );
+                let headers = [(header::CONTENT_TYPE, "application/json")];
+                (StatusCode::BAD_REQUEST, headers, body).into_response()
+            }
+        }
+    }
+}
+
+async fn admit(gate: &Gate, request: Request) -> Result<Request, TurnedAway> {
+    let (mut parts, body) = request.into_parts();
+    if parts.method != Method::POST {
+        return Err(TurnedAway::Http(Problem::method_not_allowed()));
+    }
+    let repeated = |name: &&str| parts.headers.get_all(*name).iter().count() > 1;
+    if SINGLE_HEADERS.iter().any(repeated) {
+        return Err(TurnedAway::Http(Problem::bad_request(
+            "repeated_header",
+            "A header is given twice",
+        )));
+    }
+    let bytes = axum::body::to_bytes(body, BODY_BYTES_MAX)
+        .await
+        .map_err(|_| TurnedAway::Http(Problem::too_large()))?;
+    let runs_a_tool = read(&bytes)?;
+    let claims = verify(gate, &parts, &bytes)?;
+    // The token has done its work: nothing behind the gate needs it or could log it.
+    parts.headers.remove(REQUEST_HEADER);
+    if !runs_a_tool {
+        // A tool marks the token as used in its own transaction; everything else does it here.
+        mark_used(&gate.bank, &claims).await?;
+    }
+    parts.extensions.insert(Verified {
+        claims: Arc::new(claims),
+        for_a_tool: runs_a_tool,
+    });
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// Reads the message strictly. Returns whether it runs a tool.
+fn read(bytes: &Bytes) -> Result<bool, TurnedAway> {
+    let frame = Frame::read(bytes).map_err(|error| TurnedAway::Rpc {
+        code: error.code(),
+        message: error.problem.to_string(),
+        id: error.id.map(String::from),
+    })?;
+    if frame.kind() == Kind::Answer {
+        return Err(TurnedAway::Rpc {
+            id: None,
+            code: -32_600,
+            message: "this server asks its clients nothing".to_owned(),
+        });
+    }
+    if frame.method() != Some(CALL_METHOD) {
+        return Ok(false);
+    }
+    let named = frame
+        .params()
+        .and_then(|params| params.get("name"))
+        .is_some_and(|name| name.as_str().is_some());
+    let arguments = frame
+        .params()
+        .and_then(|params| params.get("arguments"))
+        .is_none_or(|arguments| arguments.is_object());
+    if named && arguments {
+        Ok(true)
+    } else {
+        Err(TurnedAway::Rpc {
+            id: frame.id_raw().map(str::to_owned),
+            code: -32_602,
+            message: "tools/call needs a name, and arguments are an object".to_owned(),
+        })
+    }
+}
+
+fn verify(gate: &Gate, parts: &Parts, body: &[u8]) -> Result<RequestClaims, TurnedAway> {
+    let values = parts.headers.get_all(REQUEST_HEADER).iter();
+    exactly_one(values.map(HeaderValue::as_bytes))
+        .and_then(|token| {
+            let (method, path) = (parts.method.as_str(), parts.uri.path());
+            verify_request(&gate.keys, token, (gate.now)(), method, path, body)
+        })
+        .map_err(|error| {
+            tracing::warn!(reason = %error, "Refused a message without a good token of the door");
+            unauthorized()
+        })
+}
+
+async fn mark_used(bank: &Bank, claims: &RequestClaims) -> Result<(), TurnedAway> {
+    let marked = async { Ok::<_, OpenError>(Call::open(bank, claims).await?.commit().await?) };
+    marked.await.map_err(|error| match error {
+        OpenError::UsedBefore | OpenError::TurnEnded => {
+            tracing::warn!(reason = %error, "Refused a message whose token is spent");
+            unauthorized()
+        }
+        OpenError::Database(cause) => {
+            tracing::error!(reason = %cause, "The bank could not mark a token as used");
+            TurnedAway::Http(Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "unavailable",
+                "The bank cannot answer now",
+            ))
+        }
+    })
+}
+
+fn unauthorized() -> TurnedAway {
+    TurnedAway::Http(Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "unauthorized",
+        "Only the door may call this server",
+    ))
+}

@@ -1,0 +1,10 @@
+//! The bank's MCP server as the door sees it: over HTTP, with real tokens, on a real database.
+
+mod bad_input;
+mod bank;
+mod definitions;
+mod door;
+mod gate;
+mod protocol;
+mod reads;
+mod tokens;
