@@ -6,12 +6,6 @@ export interface Row {
   readonly value: string;
 }
 
-/** A name an outsider chose, with bank-made remarks about its letters. */
-export interface OutsiderName {
-  readonly text: string;
-  readonly remarks: readonly string[];
-}
-
 /** A value the customer still has to give. */
 export interface OpenSlot {
   readonly slot: string;
@@ -41,7 +35,6 @@ export interface Card {
   readonly title: string;
   readonly button: string;
   readonly rows: readonly Row[];
-  readonly names: readonly OutsiderName[];
   readonly warnings: readonly { readonly code: string; readonly text: string }[];
   readonly you_wrote: { readonly text: string } | null;
   readonly open_slots: readonly OpenSlot[];
@@ -56,6 +49,19 @@ export interface Card {
   readonly superseded_by: string | null;
   readonly message: string | null;
   readonly receipt: string | null;
+}
+
+/** Labels of the rows that hold nothing but a name, which may be one that an outsider chose. */
+export const NAME_ROWS: readonly string[] = ["To", "Paid to", "Came from", "Name"];
+
+/** The names on a card. Wherever one of them stands in a sentence of the card, it is isolated. */
+export function namesOf(card: Card): string[] {
+  return card.rows.filter((row) => NAME_ROWS.includes(row.label)).map((row) => row.value);
+}
+
+/** What a card is about in one line: the button's words once there is a button to press. */
+export function headline(card: Card): string {
+  return card.confirm_hash === null ? card.title : card.button;
 }
 
 /** Every request worth showing now, with the server's clock. */

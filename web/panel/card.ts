@@ -3,7 +3,7 @@
 // they change, the list throws the drawing away and makes a new one.
 
 import { sayPolitely } from "./announce.js";
-import type { Card, Confirmed, OpenSlot } from "./api.js";
+import { NAME_ROWS, headline, namesOf, type Card, type Confirmed, type OpenSlot } from "./api.js";
 import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
 import { make } from "./dom.js";
 import { Gesture } from "./gesture.js";
@@ -43,6 +43,8 @@ export class CardView {
   readonly fingerprint: string;
   /** The showing this drawing confirms with. Renewed when the same values were shown again. */
   nonce: string | null;
+  /** The names on the card. */
+  readonly names: readonly string[];
   /** No live update replaces the drawing while an answer is awaited. */
   busy = false;
   readonly #note: NoteField | null;
@@ -59,11 +61,12 @@ export class CardView {
     before: { readonly note: string; readonly remark: string | null } = { note: "", remark: null },
   ) {
     this.fingerprint = fingerprint(card);
+    this.names = namesOf(card);
     this.nonce = card.nonce;
     this.#heading = make(
       "h3",
       { class: "card-title", id: `title-${card.action}`, attributes: { tabindex: "-1" } },
-      written(card.title, card.names),
+      written(card.title, this.names),
     );
     this.#status = make("p", { class: "card-status", attributes: { tabindex: "-1", hidden: "" } });
     this.#body = make("div", { class: "card-body" });
@@ -103,7 +106,7 @@ export class CardView {
   /** Shows a bank-made sentence under the title. */
   say(text: string): void {
     this.#status.hidden = false;
-    this.#status.replaceChildren(...written(text, this.card.names));
+    this.#status.replaceChildren(...written(text, this.names));
   }
 
   /** Moves the focus to the sentence under the title, or to the title where there is none. Never to a button. */
@@ -162,6 +165,9 @@ export class CardView {
     this.element.dataset["state"] = done.outcome;
     this.say(done.message);
     const rows = make("dl", { class: "card-rows" });
+    for (const row of this.card.rows) {
+      if (NAME_ROWS.includes(row.label)) addRow(rows, row.label, written(row.value, this.names));
+    }
     if (done.balance !== null) {
       addRow(rows, "New balance", written(done.balance, []));
     }
@@ -226,17 +232,8 @@ export class CardView {
         ]),
       );
     }
-    const shown = [card.title, ...card.rows.map((row) => row.value)];
-    for (const name of card.names) {
-      if (!shown.some((text) => text.includes(name.text))) continue;
-      for (const remark of name.remarks) {
-        parts.push(
-          make("p", { class: "warning" }, ["The name ", make("bdi", { text: name.text }), ` ${remark}.`]),
-        );
-      }
-    }
     for (const warning of card.warnings) {
-      parts.push(make("p", { class: "warning", attributes: { "data-code": warning.code } }, written(warning.text, card.names)));
+      parts.push(make("p", { class: "warning", attributes: { "data-code": warning.code } }, written(warning.text, this.names)));
     }
     if (card.left_today !== null) {
       parts.push(make("p", { class: "left-today" }, ["Left today after this: ", ...written(card.left_today, [])]));
@@ -261,7 +258,7 @@ export class CardView {
 
   #rows(): HTMLElement {
     const list = make("dl", { class: "card-rows" });
-    for (const row of this.card.rows) addRow(list, row.label, written(row.value, this.card.names));
+    for (const row of this.card.rows) addRow(list, row.label, written(row.value, this.names));
     return list;
   }
 
@@ -276,7 +273,7 @@ export class CardView {
   }
 
   #button(text: string, act: () => void): HTMLButtonElement {
-    const about = spoken(this.card.title, this.card.names);
+    const about = spoken(headline(this.card), this.names);
     return make("button", {
       class: "button",
       text,
@@ -295,7 +292,7 @@ export class CardView {
     const heard = make("span", {
       class: "visually-hidden",
       id: `heard-${card.action}`,
-      text: spoken(card.title, card.names),
+      text: spoken(headline(card), this.names),
     });
     const button = make(
       "button",
@@ -304,7 +301,7 @@ export class CardView {
         attributes: { type: "button", "aria-describedby": `heard-${card.action} why-${card.action}` },
       },
       // One child, so that the words stay one run of text.
-      [make("span", {}, written(card.button, card.names, true))],
+      [make("span", {}, written(card.button, this.names, true))],
     );
     if (this.#slots !== null) {
       button.disabled = true;
@@ -338,7 +335,7 @@ export class CardView {
       shown.textContent = `Ends in ${minutesAndSeconds(seconds)}`;
       shown.classList.toggle("soon", seconds <= SECONDS_LEFT_WARNING);
       const words = spokenTimeLeft(seconds);
-      if (words !== null) sayPolitely(`${spoken(this.card.title, this.card.names)}: ${words}`);
+      if (words !== null) sayPolitely(`${spoken(headline(this.card), this.names)}: ${words}`);
       if (seconds === 0) {
         window.clearInterval(this.#ticker);
         this.acts.ranOut(this);

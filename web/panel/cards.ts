@@ -2,7 +2,7 @@
 // under a button that could be pressed.
 
 import { sayAtOnce, sayPolitely } from "./announce.js";
-import { get, post, type Card, type Cards, type OpenSlot } from "./api.js";
+import { get, headline, namesOf, post, type Card, type Cards, type OpenSlot } from "./api.js";
 import { CardView, fingerprint, type Acts } from "./card.js";
 import { setServerTime } from "./clock.js";
 import { confirmCard } from "./confirm.js";
@@ -120,8 +120,8 @@ export class CardList {
   #take(card: Card): void {
     const view = this.#views.get(card.action);
     if (view === undefined) {
-      // What was over before this page was opened is history, not news.
-      if (!this.#readOnce && card.state !== "pending" && card.state !== "held") return;
+      // What was over before this page saw it is history, not news.
+      if (card.state !== "pending" && card.state !== "held") return;
       this.#draw(card, null);
       return;
     }
@@ -135,7 +135,7 @@ export class CardList {
     } else {
       this.#draw(card, null);
       const now = this.#views.get(card.action);
-      sayAtOnce(`${spoken(card.title, card.names)}: ${now?.element.querySelector(".card-status")?.textContent ?? ""}`);
+      sayAtOnce(`${spoken(headline(card), namesOf(card))}: ${now?.element.querySelector(".card-status")?.textContent ?? ""}`);
     }
   }
 
@@ -146,7 +146,7 @@ export class CardList {
     if (older === undefined) {
       this.#list.prepend(view.element);
       if (this.#readOnce && card.state === "pending") {
-        sayPolitely(`Waiting for you: ${spoken(card.title, card.names)}`);
+        sayPolitely(`Waiting for you: ${spoken(headline(card), namesOf(card))}`);
       }
       return;
     }

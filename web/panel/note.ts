@@ -1,6 +1,6 @@
 // The note for the payee: one line, typed here and nowhere else. Enter in it does nothing.
 
-import type { Card } from "./api.js";
+import { namesOf, type Card } from "./api.js";
 import { make } from "./dom.js";
 
 const NOTE_CHARACTERS_MAX = 200;
@@ -32,9 +32,9 @@ export class NoteField {
       },
     });
     this.#input.value = typedBefore;
-    const payee = card.names[0]?.text;
+    const [payee, ...others] = namesOf(card);
     const label = make("label", { attributes: { for: id } });
-    if (payee === undefined || card.names.length > 1) label.append("Note for the payee (optional)");
+    if (payee === undefined || others.length > 0) label.append("Note for the payee (optional)");
     else label.append("Note for ", make("bdi", { text: payee }), " (optional)");
     this.element = make("div", { class: "field" }, [label, this.#input, this.#hint]);
   }

@@ -3,7 +3,6 @@
 
 import type { Card, OpenSlot } from "./api.js";
 import { make } from "./dom.js";
-import { remarksIn, written } from "./words.js";
 
 /** Up to this many choices stand open as radio buttons; more become a list to pick from. */
 const RADIO_CHOICES_MAX = 6;
@@ -89,11 +88,11 @@ function same(a: OpenSlot, b: OpenSlot): boolean {
 
 function field(card: Card, slot: OpenSlot): Field {
   const id = `slot-${card.action}-${slot.slot}-${slot.line}`;
-  const help = make("p", { class: "hint", id: `${id}-help` }, [make("bdi", { text: slot.help })]);
+  const help = make("p", { class: "hint", id: `${id}-help`, text: slot.help });
   const complaint = make("p", { class: "complaint", id: `${id}-wrong`, attributes: { role: "alert" } });
   const described = { "aria-describedby": `${id}-help ${id}-wrong` };
   if (slot.choices !== null && slot.choices.length <= RADIO_CHOICES_MAX) {
-    return radios(card, slot, slot.choices, id, help, complaint, described);
+    return radios(slot, slot.choices, id, help, complaint, described);
   }
   const control = slot.choices === null ? input(slot, id, described) : select(slot.choices, id, described);
   const label = make("label", { text: slot.label, attributes: { for: id } });
@@ -133,7 +132,6 @@ function select(
 }
 
 function radios(
-  card: Card,
   slot: OpenSlot,
   choices: NonNullable<OpenSlot["choices"]>,
   id: string,
@@ -144,16 +142,12 @@ function radios(
   const inputs = choices.map((choice, index) =>
     make("input", { id: `${id}-${index}`, attributes: { type: "radio", name: id, value: choice.value } }),
   );
-  const lines = inputs.map((radio, index) => {
-    const text = choices[index]?.label ?? "";
-    const remarks = remarksIn(text, card.names).map((remark) =>
-      make("span", { class: "choice-remark", text: `This name ${remark}.` }),
-    );
-    return make("label", { class: "choice", attributes: { for: radio.id } }, [
+  const lines = inputs.map((radio, index) =>
+    make("label", { class: "choice", attributes: { for: radio.id } }, [
       radio,
-      make("span", {}, [make("bdi", {}, written(text, card.names)), ...remarks]),
-    ]);
-  });
+      make("bdi", { text: choices[index]?.label ?? "" }),
+    ]),
+  );
   return {
     slot,
     complaint,

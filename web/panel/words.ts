@@ -1,7 +1,6 @@
 // Amounts and names inside bank-made sentences: amounts are spoken with the currency's name, names
 // of outsiders are isolated so that their letters cannot turn the sentence around.
 
-import type { OutsiderName } from "./api.js";
 import { make } from "./dom.js";
 
 /** Currencies whose amounts are spoken by name. Other codes are left as they stand. */
@@ -14,20 +13,20 @@ interface Piece {
 }
 
 /** Cuts a sentence at the names in it, and only outside of them at the amounts. */
-function pieces(sentence: string, names: readonly OutsiderName[]): Piece[] {
+function pieces(sentence: string, names: readonly string[]): Piece[] {
   const found: Piece[] = [];
   let rest = sentence;
   while (rest !== "") {
     let at = -1;
     let name = "";
     for (const candidate of names) {
-      if (candidate.text === "") continue;
-      const position = rest.indexOf(candidate.text);
+      if (candidate === "") continue;
+      const position = rest.indexOf(candidate);
       const earlier = position !== -1 && (at === -1 || position < at);
-      const longer = position === at && position !== -1 && candidate.text.length > name.length;
+      const longer = position === at && position !== -1 && candidate.length > name.length;
       if (earlier || longer) {
         at = position;
-        name = candidate.text;
+        name = candidate;
       }
     }
     if (at === -1) {
@@ -71,7 +70,7 @@ export function spokenAmount(amount: string): string {
 }
 
 /** The whole sentence as it should be heard. */
-export function spoken(sentence: string, names: readonly OutsiderName[]): string {
+export function spoken(sentence: string, names: readonly string[]): string {
   return pieces(sentence, names)
     .map((piece) => (piece.kind === "amount" ? spokenAmount(piece.text) : piece.text))
     .join("");
@@ -83,7 +82,7 @@ export function spoken(sentence: string, names: readonly OutsiderName[]): string
  */
 export function written(
   sentence: string,
-  names: readonly OutsiderName[],
+  names: readonly string[],
   forTheEyeOnly = false,
 ): Node[] {
   return pieces(sentence, names).flatMap((piece): Node[] => {
@@ -95,9 +94,4 @@ export function written(
       make("span", { class: "visually-hidden", text: spokenAmount(piece.text) }),
     ];
   });
-}
-
-/** Bank-made remarks about the letters of the names in a sentence: "contains a Cyrillic “а”". */
-export function remarksIn(sentence: string, names: readonly OutsiderName[]): string[] {
-  return names.filter((name) => name.text !== "" && sentence.includes(name.text)).flatMap((name) => name.remarks);
 }

@@ -1,6 +1,7 @@
 //! The panel's config: one JSON object, secrets included, read once at start.
 
 use countersign_domain::{CustomerId, Secret};
+use countersign_receipts::LogKeyFile;
 use countersign_serve::Listen;
 use serde::Deserialize;
 
@@ -23,21 +24,11 @@ pub struct Config {
     /// The database, as the role that gathers events into the bank's log.
     pub notary_database_url: Secret,
     /// The key that signs heads of the bank's log.
-    pub notary_key: NotaryKey,
+    pub notary_key: LogKeyFile,
     /// The name of the bank's log in its checkpoints.
     pub log_origin: String,
     /// The demo's customers, or nothing outside the demo.
     pub demo: Option<Demo>,
-}
-
-/// A signing key as the starter hands it over.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NotaryKey {
-    /// The key's name in checkpoints.
-    pub key_id: String,
-    /// PKCS#8 in PEM.
-    pub pkcs8_pem: Secret,
 }
 
 /// The demo: who can be picked in the page's header by somebody who is signed in already.

@@ -9,23 +9,29 @@ mod app;
 mod assets;
 mod config;
 mod cookie;
+mod loops;
 mod page;
+mod refusal;
 mod router;
 mod routes;
 mod session;
 mod show;
+mod shown_card;
 mod wake;
 
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
 use countersign_domain::Secret;
+use countersign_receipts::LogSigner;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
 use crate::{app::App, config::Config, wake::Wakes};
 
 /// Connections of the pages' role. Streams hold none while they wait.
 const PAGE_CONNECTIONS_MAX: u32 = 16;
+/// Connections of one loop: it takes one turn at a time.
+const LOOP_CONNECTIONS_MAX: u32 = 2;
 /// How long a request waits for a connection before it is told that the bank is busy.
 const ACQUIRE_TIME_OUT: Duration = Duration::from_secs(4);
 
@@ -37,6 +43,7 @@ async fn main() -> anyhow::Result<()> {
         .context("the pages' database address is not understood")?;
     let wakes = Wakes::default();
     tokio::spawn(wakes.clone().listen(config.database_url.clone()));
+    start_loops(&config)?;
     let app = App {
         pool,
         chat_origin: config.chat_origin.as_str().into(),
@@ -46,6 +53,26 @@ async fn main() -> anyhow::Result<()> {
     let router = router::router(app, &config.panel_origin);
     let listeners = countersign_serve::open(&config.listen).await?;
     countersign_serve::run("panel", listeners, router).await
+}
+
+/// Starts poster, sweeper and notary, each with its own login.
+fn start_loops(config: &Config) -> anyhow::Result<()> {
+    let signer = LogSigner::new(&config.log_origin, &config.notary_key)
+        .context("the key or the name of the bank's log cannot be used")?;
+    let pool_of = |url: &Secret, whose: &'static str| {
+        pool(url, LOOP_CONNECTIONS_MAX)
+            .with_context(|| format!("the {whose}'s database address is not understood"))
+    };
+    tokio::spawn(loops::post(pool_of(&config.poster_database_url, "poster")?));
+    tokio::spawn(loops::sweep(pool_of(
+        &config.sweeper_database_url,
+        "sweeper",
+    )?));
+    tokio::spawn(loops::notarise(
+        pool_of(&config.notary_database_url, "notary")?,
+        signer,
+    ));
+    Ok(())
 }
 
 /// A pool that connects when it is first used, so that the panel starts before its database does.

@@ -156,6 +156,16 @@ pub fn not_found() -> Response {
     render(StatusCode::NOT_FOUND, &page)
 }
 
+/// The page for a receipt that no signed head of the log holds yet.
+pub fn not_sealed() -> Response {
+    let page = TroublePage {
+        shell: Shell::signed_out(),
+        heading: "The receipt is being sealed",
+        text: "What you confirmed is done. The bank signs its log every second, and a receipt is shown only when it is signed. Reload this page in a moment.",
+    };
+    render(StatusCode::SERVICE_UNAVAILABLE, &page)
+}
+
 /// The page for when the bank cannot answer. The cause goes to the log.
 pub fn unavailable(error: &dyn std::error::Error) -> Response {
     let cause = error.source().map(ToString::to_string).unwrap_or_default();

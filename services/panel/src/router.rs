@@ -21,11 +21,19 @@ pub fn router(app: App, panel_origin: &str) -> Router {
         .route("/accounts", get(r::show_accounts))
         .route("/activity", get(r::show_activity))
         .route("/limits", get(r::show_limits))
+        .route("/receipts", get(r::show_receipts))
+        .route("/receipts/{name}", get(r::show_receipt))
         .route("/assets/{build}/{*path}", get(assets::serve_asset))
         .route("/login", post(r::log_in))
         .route("/logout", post(r::log_out))
         .route("/chat-code", post(r::issue_chat_code))
-        .route("/api/events", get(r::stream_wakes));
+        .route("/api/cards", get(r::list_cards))
+        .route("/api/events", get(r::stream_wakes))
+        .route("/api/actions/{action}/prepare", post(r::prepare_action))
+        .route("/api/actions/{action}/confirm", post(r::confirm_action))
+        .route("/api/actions/{action}/cancel", post(r::cancel_action))
+        .route("/api/actions/{action}/keep", post(r::keep_action))
+        .route("/api/actions/{action}/fill", post(r::fill_slot));
     if app.demo.is_some() {
         router = router.route("/demo/switch", post(r::switch_demo_customer));
     }

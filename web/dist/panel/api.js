@@ -1,4 +1,14 @@
 // The panel's own endpoints, and what they answer. Same origin only; the cookie goes along by itself.
+/** Labels of the rows that hold nothing but a name, which may be one that an outsider chose. */
+export const NAME_ROWS = ["To", "Paid to", "Came from", "Name"];
+/** The names on a card. Wherever one of them stands in a sentence of the card, it is isolated. */
+export function namesOf(card) {
+    return card.rows.filter((row) => NAME_ROWS.includes(row.label)).map((row) => row.value);
+}
+/** What a card is about in one line: the button's words once there is a button to press. */
+export function headline(card) {
+    return card.confirm_hash === null ? card.title : card.button;
+}
 const ANSWER_MILLISECONDS_MAX = 12_000;
 async function ask(path, init) {
     const began = performance.now();

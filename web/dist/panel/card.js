@@ -2,6 +2,7 @@
 // names that outsiders chose, and both are marked as such. A drawing never changes its values: when
 // they change, the list throws the drawing away and makes a new one.
 import { sayPolitely } from "./announce.js";
+import { NAME_ROWS, headline, namesOf } from "./api.js";
 import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
 import { make } from "./dom.js";
 import { Gesture } from "./gesture.js";
@@ -29,6 +30,8 @@ export class CardView {
     fingerprint;
     /** The showing this drawing confirms with. Renewed when the same values were shown again. */
     nonce;
+    /** The names on the card. */
+    names;
     /** No live update replaces the drawing while an answer is awaited. */
     busy = false;
     #note;
@@ -42,8 +45,9 @@ export class CardView {
         this.card = card;
         this.acts = acts;
         this.fingerprint = fingerprint(card);
+        this.names = namesOf(card);
         this.nonce = card.nonce;
-        this.#heading = make("h3", { class: "card-title", id: `title-${card.action}`, attributes: { tabindex: "-1" } }, written(card.title, card.names));
+        this.#heading = make("h3", { class: "card-title", id: `title-${card.action}`, attributes: { tabindex: "-1" } }, written(card.title, this.names));
         this.#status = make("p", { class: "card-status", attributes: { tabindex: "-1", hidden: "" } });
         this.#body = make("div", { class: "card-body" });
         this.element = make("article", {
@@ -78,7 +82,7 @@ export class CardView {
     /** Shows a bank-made sentence under the title. */
     say(text) {
         this.#status.hidden = false;
-        this.#status.replaceChildren(...written(text, this.card.names));
+        this.#status.replaceChildren(...written(text, this.names));
     }
     /** Moves the focus to the sentence under the title, or to the title where there is none. Never to a button. */
     focusText() {
@@ -127,6 +131,10 @@ export class CardView {
         this.element.dataset["state"] = done.outcome;
         this.say(done.message);
         const rows = make("dl", { class: "card-rows" });
+        for (const row of this.card.rows) {
+            if (NAME_ROWS.includes(row.label))
+                addRow(rows, row.label, written(row.value, this.names));
+        }
         if (done.balance !== null) {
             addRow(rows, "New balance", written(done.balance, []));
         }
@@ -183,16 +191,8 @@ export class CardView {
                 make("q", {}, [make("bdi", { text: card.you_wrote.text })]),
             ]));
         }
-        const shown = [card.title, ...card.rows.map((row) => row.value)];
-        for (const name of card.names) {
-            if (!shown.some((text) => text.includes(name.text)))
-                continue;
-            for (const remark of name.remarks) {
-                parts.push(make("p", { class: "warning" }, ["The name ", make("bdi", { text: name.text }), ` ${remark}.`]));
-            }
-        }
         for (const warning of card.warnings) {
-            parts.push(make("p", { class: "warning", attributes: { "data-code": warning.code } }, written(warning.text, card.names)));
+            parts.push(make("p", { class: "warning", attributes: { "data-code": warning.code } }, written(warning.text, this.names)));
         }
         if (card.left_today !== null) {
             parts.push(make("p", { class: "left-today" }, ["Left today after this: ", ...written(card.left_today, [])]));
@@ -216,7 +216,7 @@ export class CardView {
     #rows() {
         const list = make("dl", { class: "card-rows" });
         for (const row of this.card.rows)
-            addRow(list, row.label, written(row.value, this.card.names));
+            addRow(list, row.label, written(row.value, this.names));
         return list;
     }
     #asksAgain(wrote) {
@@ -229,7 +229,7 @@ export class CardView {
         ]);
     }
     #button(text, act) {
-        const about = spoken(this.card.title, this.card.names);
+        const about = spoken(headline(this.card), this.names);
         return make("button", {
             class: "button",
             text,
@@ -248,14 +248,14 @@ export class CardView {
         const heard = make("span", {
             class: "visually-hidden",
             id: `heard-${card.action}`,
-            text: spoken(card.title, card.names),
+            text: spoken(headline(card), this.names),
         });
         const button = make("button", {
             class: "button button-primary confirm",
             attributes: { type: "button", "aria-describedby": `heard-${card.action} why-${card.action}` },
         }, 
         // One child, so that the words stay one run of text.
-        [make("span", {}, written(card.button, card.names, true))]);
+        [make("span", {}, written(card.button, this.names, true))]);
         if (this.#slots !== null) {
             button.disabled = true;
             why.textContent = this.#slots.reason;
@@ -286,7 +286,7 @@ export class CardView {
             shown.classList.toggle("soon", seconds <= SECONDS_LEFT_WARNING);
             const words = spokenTimeLeft(seconds);
             if (words !== null)
-                sayPolitely(`${spoken(this.card.title, this.card.names)}: ${words}`);
+                sayPolitely(`${spoken(headline(this.card), this.names)}: ${words}`);
             if (seconds === 0) {
                 window.clearInterval(this.#ticker);
                 this.acts.ranOut(this);

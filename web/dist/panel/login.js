@@ -2,7 +2,7 @@
 // reaches no server log. It leaves the address bar before anything else is done with it.
 import { post } from "./api.js";
 import { required } from "./dom.js";
-const TOKEN = /^#token=([A-Za-z0-9_-]{16,200})$/;
+const TOKEN = /^#([0-9a-f]{64})$/;
 /** Uses the token in the address, now and when one is typed into the open page. Says whether there was one. */
 export function startLogin() {
     window.addEventListener("hashchange", () => void useToken());

@@ -1,4 +1,5 @@
 // The note for the payee: one line, typed here and nowhere else. Enter in it does nothing.
+import { namesOf } from "./api.js";
 import { make } from "./dom.js";
 const NOTE_CHARACTERS_MAX = 200;
 const CHARACTERS_LEFT_SHOWN_BELOW = 40;
@@ -28,9 +29,9 @@ export class NoteField {
             },
         });
         this.#input.value = typedBefore;
-        const payee = card.names[0]?.text;
+        const [payee, ...others] = namesOf(card);
         const label = make("label", { attributes: { for: id } });
-        if (payee === undefined || card.names.length > 1)
+        if (payee === undefined || others.length > 0)
             label.append("Note for the payee (optional)");
         else
             label.append("Note for ", make("bdi", { text: payee }), " (optional)");

@@ -1,7 +1,6 @@
 // Values the customer still has to give. Each is a labelled field; what is filled in makes a new
 // version of the request at the bank and a new card here, which waits for a press of its own.
 import { make } from "./dom.js";
-import { remarksIn, written } from "./words.js";
 /** Up to this many choices stand open as radio buttons; more become a list to pick from. */
 const RADIO_CHOICES_MAX = 6;
 /** The fields of one card and the one button that hands them in. */
@@ -70,11 +69,11 @@ function same(a, b) {
 }
 function field(card, slot) {
     const id = `slot-${card.action}-${slot.slot}-${slot.line}`;
-    const help = make("p", { class: "hint", id: `${id}-help` }, [make("bdi", { text: slot.help })]);
+    const help = make("p", { class: "hint", id: `${id}-help`, text: slot.help });
     const complaint = make("p", { class: "complaint", id: `${id}-wrong`, attributes: { role: "alert" } });
     const described = { "aria-describedby": `${id}-help ${id}-wrong` };
     if (slot.choices !== null && slot.choices.length <= RADIO_CHOICES_MAX) {
-        return radios(card, slot, slot.choices, id, help, complaint, described);
+        return radios(slot, slot.choices, id, help, complaint, described);
     }
     const control = slot.choices === null ? input(slot, id, described) : select(slot.choices, id, described);
     const label = make("label", { text: slot.label, attributes: { for: id } });
@@ -106,16 +105,12 @@ function select(choices, id, described) {
     const options = choices.map((choice) => make("option", { text: choice.label, attributes: { value: choice.value } }));
     return make("select", { id, attributes: described }, [empty, ...options]);
 }
-function radios(card, slot, choices, id, help, complaint, described) {
+function radios(slot, choices, id, help, complaint, described) {
     const inputs = choices.map((choice, index) => make("input", { id: `${id}-${index}`, attributes: { type: "radio", name: id, value: choice.value } }));
-    const lines = inputs.map((radio, index) => {
-        const text = choices[index]?.label ?? "";
-        const remarks = remarksIn(text, card.names).map((remark) => make("span", { class: "choice-remark", text: `This name ${remark}.` }));
-        return make("label", { class: "choice", attributes: { for: radio.id } }, [
-            radio,
-            make("span", {}, [make("bdi", {}, written(text, card.names)), ...remarks]),
-        ]);
-    });
+    const lines = inputs.map((radio, index) => make("label", { class: "choice", attributes: { for: radio.id } }, [
+        radio,
+        make("bdi", { text: choices[index]?.label ?? "" }),
+    ]));
     return {
         slot,
         complaint,

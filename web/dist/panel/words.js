@@ -12,14 +12,14 @@ function pieces(sentence, names) {
         let at = -1;
         let name = "";
         for (const candidate of names) {
-            if (candidate.text === "")
+            if (candidate === "")
                 continue;
-            const position = rest.indexOf(candidate.text);
+            const position = rest.indexOf(candidate);
             const earlier = position !== -1 && (at === -1 || position < at);
-            const longer = position === at && position !== -1 && candidate.text.length > name.length;
+            const longer = position === at && position !== -1 && candidate.length > name.length;
             if (earlier || longer) {
                 at = position;
-                name = candidate.text;
+                name = candidate;
             }
         }
         if (at === -1) {
@@ -86,8 +86,4 @@ export function written(sentence, names, forTheEyeOnly = false) {
             make("span", { class: "visually-hidden", text: spokenAmount(piece.text) }),
         ];
     });
-}
-/** Bank-made remarks about the letters of the names in a sentence: "contains a Cyrillic “а”". */
-export function remarksIn(sentence, names) {
-    return names.filter((name) => name.text !== "" && sentence.includes(name.text)).flatMap((name) => name.remarks);
 }

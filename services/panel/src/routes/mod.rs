@@ -1,21 +1,31 @@
 //! One file per route: its input, its refusals, its handler.
 
+mod change_action;
+mod confirm_action;
 mod issue_chat_code;
+mod list_cards;
 mod log_in;
 mod log_out;
 mod show_accounts;
 mod show_activity;
 mod show_home;
 mod show_limits;
+mod show_receipt;
+mod show_receipts;
 mod stream_wakes;
 mod switch_demo_customer;
 
+pub use change_action::{cancel_action, fill_slot, keep_action};
+pub use confirm_action::{confirm_action, prepare_action};
 pub use issue_chat_code::issue_chat_code;
+pub use list_cards::list_cards;
 pub use log_in::log_in;
 pub use log_out::log_out;
 pub use show_accounts::show_accounts;
 pub use show_activity::show_activity;
 pub use show_home::show_home;
 pub use show_limits::show_limits;
+pub use show_receipt::show_receipt;
+pub use show_receipts::show_receipts;
 pub use stream_wakes::stream_wakes;
 pub use switch_demo_customer::switch_demo_customer;

@@ -1,0 +1,94 @@
+//! `POST /api/actions/{act}/prepare` and `…/confirm`: the two steps of a press.
+//!
+//! Both carry what the card displayed: its version, H, the nonce of the showing, and the note. The first checks
+//! and changes nothing; the second is the only address that can move money, and the same again is the same answer.
+
+use axum::{
+    extract::{Path, State},
+    response::{IntoResponse, Response},
+};
+use countersign_domain::Secret;
+use countersign_execution::{
+    cards,
+    confirm::{self, ConfirmInput},
+    error::ActError,
+};
+use countersign_serve::Json;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    app::App,
+    refusal::{self, BAD_BODY},
+    session::{Session, new_secret},
+};
+
+/// What the page saw and what the customer typed beside it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    version: i32,
+    /// H in hexadecimal.
+    confirm_hash: String,
+    nonce: Secret,
+    #[serde(default)]
+    note: String,
+}
+
+#[derive(Serialize)]
+struct Prepared {
+    challenge: String,
+}
+
+impl Input {
+    fn read(self) -> Result<ConfirmInput, Response> {
+        let mut confirm_hash = [0; 32];
+        hex::decode_to_slice(&self.confirm_hash, &mut confirm_hash)
+            .map_err(|_| BAD_BODY.into_response())?;
+        Ok(ConfirmInput {
+            version: self.version,
+            confirm_hash,
+            nonce: self.nonce,
+            note: self.note,
+        })
+    }
+}
+
+/// Checks record and note, and answers with the challenge that a passkey would sign.
+pub async fn prepare_action(
+    State(app): State<App>,
+    session: Session,
+    Path(action): Path<String>,
+    Json(input): Json<Input>,
+) -> Result<Response, Response> {
+    let (action, input) = (refusal::action_id(&action)?, input.read()?);
+    confirm::prepare(&app.pool, &session.secret, action, &input, &mut new_secret)
+        .await
+        .map(|challenge| {
+            axum::Json(Prepared {
+                challenge: hex::encode(challenge),
+            })
+            .into_response()
+        })
+        .map_err(|error| refusal::answer("prepare a confirmation", error))
+}
+
+/// Confirms. The database function behind it is the one that makes the request take effect.
+pub async fn confirm_action(
+    State(app): State<App>,
+    session: Session,
+    Path(action): Path<String>,
+    Json(input): Json<Input>,
+) -> Result<Response, Response> {
+    let (action, input) = (refusal::action_id(&action)?, input.read()?);
+    match confirm::confirm(&app.pool, &session.secret, action, &input, &mut new_secret).await {
+        Ok(confirmed) => Ok(axum::Json(confirmed).into_response()),
+        Err(ActError::Refused(code)) => {
+            // The card has the bank's sentence about this very rule.
+            let card = cards::one_card(&app.pool, &session.secret, action, &mut new_secret)
+                .await
+                .ok();
+            Err(refusal::refused(&code, card.and_then(|card| card.message)))
+        }
+        Err(error) => Err(refusal::answer("confirm a request", error)),
+    }
+}
