@@ -27,6 +27,11 @@ impl Bank {
         }
     }
 
+    /// The address of the database for the role the server logs in with.
+    pub fn url(&self) -> String {
+        self.database.url("bank_mcp")
+    }
+
     /// The superuser, who plants and counts.
     pub async fn admin(&self) -> PgConnection {
         self.database.admin().await.expect("the superuser")

@@ -70,6 +70,12 @@ async fn the_stateless_era_discovers_lists_and_calls() {
     assert!(result["ttlMs"].is_u64());
     assert_eq!(result["tools"][0]["name"], "list_accounts");
     assert!(result.get("nextCursor").is_none());
+    let legacy = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let legacy = bank.door.post(&ada, legacy.to_vec()).await.json();
+    assert_eq!(
+        result["tools"], legacy["result"]["tools"],
+        "one pin fits both"
+    );
 
     let call = json!({"name": "list_accounts", "arguments": {}});
     let answer = bank
