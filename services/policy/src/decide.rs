@@ -156,6 +156,22 @@ impl Policy {
         self.check_tool(server, name, live).is_ok()
     }
 
+    /// Whether the policy names a tool at all, so that its live definition matters.
+    #[must_use]
+    pub fn names_tool(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+
+    /// Whether the policy allows a method, so that lists of what it reads are shown.
+    #[must_use]
+    pub fn names_method(&self, method: &str) -> bool {
+        let denied = self.denials.iter().any(|rule| match &rule.target {
+            Target::Method(glob) => glob.matches(method),
+            Target::Tool(_) => false,
+        });
+        self.methods.contains_key(method) && !denied
+    }
+
     /// Decides about another method. `identity` and clock as in [`Call`].
     pub fn decide_method(
         &self,

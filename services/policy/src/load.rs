@@ -132,6 +132,12 @@ impl Policy {
         self.tools.iter().map(|(name, tool)| (&**name, tool.pin))
     }
 
+    /// The pin of a tool the policy allows.
+    #[must_use]
+    pub fn pin(&self, name: &str) -> Option<Pin> {
+        self.tools.get(name)?.pin
+    }
+
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name)
     }

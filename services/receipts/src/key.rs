@@ -11,6 +11,9 @@ use sha2::{Digest as _, Sha256};
 /// The signature type of Ed25519 in signed notes.
 const ED25519: u8 = 0x01;
 
+/// Domain separation of salts.
+const SALT_CONTEXT: &[u8] = b"countersign/salt/v1";
+
 /// A log's private key as a configuration carries it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -112,6 +115,19 @@ impl LogSigner {
     #[must_use]
     pub fn key_id(&self) -> &str {
         &self.key_id
+    }
+
+    /// A salt that only the holder of the key can make again, for the record of one call.
+    ///
+    /// A log shows commitments to values that are easy to guess; whoever holds the key can open one
+    /// commitment to somebody by handing out this salt, and nobody else can try values.
+    #[must_use]
+    pub fn salt(&self, context: &[u8]) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        hasher.update(SALT_CONTEXT);
+        hasher.update(self.key.as_bytes());
+        hasher.update(context);
+        hasher.finalize().into()
     }
 
     /// The other half.
@@ -261,6 +277,14 @@ pub(crate) mod tests {
         let mut other = verifier.line();
         other.replace_range(0..1, "m");
         assert_eq!(LogVerifier::read(&other), Err(KeyError::Line));
+    }
+
+    #[test]
+    fn a_salt_depends_on_key_and_context() {
+        let salt = |seed, context: &[u8]| signer("log.example", seed).salt(context);
+        assert_eq!(salt(1, b"a"), salt(1, b"a"));
+        assert_ne!(salt(1, b"a"), salt(1, b"b"));
+        assert_ne!(salt(1, b"a"), salt(2, b"a"));
     }
 
     #[test]

@@ -1,0 +1,145 @@
+//! What the server behind the door offers now: the hash of every definition, as last listed.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use countersign_policy::{Live, Pin};
+
+use crate::lists::Entry;
+
+/// How long a whole list is taken for current, in milliseconds. Every list that passes in between
+/// is looked at as well.
+const CURRENT_MILLISECONDS: u64 = 300_000;
+/// Most tools of one server.
+const TOOLS_MAX: usize = 4_096;
+
+/// The definitions of one server.
+#[derive(Default)]
+pub struct Catalogue {
+    state: RwLock<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tools: HashMap<Box<str>, Live>,
+    read_at_milliseconds: Option<u64>,
+}
+
+impl Catalogue {
+    /// What the server says about a tool; none when its list has to be read first.
+    pub fn live(&self, name: &str, now_milliseconds: u64) -> Option<Live> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let read_at = state.read_at_milliseconds?;
+        if now_milliseconds.saturating_sub(read_at) > CURRENT_MILLISECONDS {
+            return None;
+        }
+        Some(state.tools.get(name).copied().unwrap_or(Live::NotOffered))
+    }
+
+    /// What a page says about a tool, whatever was known before.
+    pub fn on_page(entries: &[Entry], name: &str) -> Live {
+        let mut named = entries
+            .iter()
+            .filter(|entry| entry.name.as_deref() == Some(name));
+        match (named.next(), named.next()) {
+            (Some(Entry { pin: Some(pin), .. }), None) => Live::Offered(*pin),
+            // Twice the same name, or a definition that readers disagree about.
+            _ => Live::NotOffered,
+        }
+    }
+
+    /// Takes in a page that passed on its way to a client. Returns what changed, by name.
+    pub fn merge(&self, entries: &[Entry]) -> Vec<(String, Option<Pin>)> {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = Vec::new();
+        for name in entries.iter().filter_map(|entry| entry.name.as_deref()) {
+            let live = Self::on_page(entries, name);
+            let full = state.tools.len() >= TOOLS_MAX && !state.tools.contains_key(name);
+            if full || state.tools.get(name) == Some(&live) {
+                continue;
+            }
+            state.tools.insert(name.into(), live);
+            changed.push((name.to_owned(), pin_of(live)));
+        }
+        changed
+    }
+
+    /// Puts the whole list, all its pages, in the place of what was known.
+    pub fn replace(&self, entries: &[Entry], now_milliseconds: u64) -> Vec<(String, Option<Pin>)> {
+        let names = entries.iter().filter_map(|entry| entry.name.as_deref());
+        let tools: HashMap<Box<str>, Live> = names
+            .take(TOOLS_MAX)
+            .map(|name| (name.into(), Self::on_page(entries, name)))
+            .collect();
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = tools
+            .iter()
+            .filter(|(name, live)| state.tools.get(*name) != Some(live))
+            .map(|(name, live)| (name.to_string(), pin_of(*live)))
+            .collect();
+        state.tools = tools;
+        state.read_at_milliseconds = Some(now_milliseconds);
+        changed
+    }
+}
+
+const fn pin_of(live: Live) -> Option<Pin> {
+    match live {
+        Live::Offered(pin) => Some(pin),
+        Live::NotOffered => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lists::{Answered, read};
+    use crate::methods::TOOLS;
+
+    fn entries(tools: &str) -> Vec<Entry> {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tools}]}}}}"#);
+        match read(body.as_bytes(), "1", TOOLS).unwrap() {
+            Answered::Page(page) => page.entries,
+            Answered::Error => panic!("an error"),
+        }
+    }
+
+    #[test]
+    fn nothing_is_known_before_the_list_and_after_it_is_old() {
+        let catalogue = Catalogue::default();
+        assert_eq!(catalogue.live("a", 0), None);
+        catalogue.replace(&entries(r#"{"name":"a"}"#), 0);
+        assert!(matches!(catalogue.live("a", 10), Some(Live::Offered(_))));
+        assert_eq!(catalogue.live("b", 10), Some(Live::NotOffered));
+        assert_eq!(catalogue.live("a", CURRENT_MILLISECONDS + 1), None);
+    }
+
+    #[test]
+    fn a_changed_definition_is_noticed_on_every_page() {
+        let catalogue = Catalogue::default();
+        catalogue.replace(&entries(r#"{"name":"a"}"#), 0);
+        let before = catalogue.live("a", 0);
+        assert!(catalogue.merge(&entries(r#"{"name":"a"}"#)).is_empty());
+        let changed = catalogue.merge(&entries(r#"{"name":"a","description":"new"}"#));
+        assert_eq!(changed.len(), 1);
+        assert_ne!(catalogue.live("a", 0), before);
+    }
+
+    #[test]
+    fn a_name_given_twice_is_not_offered() {
+        let catalogue = Catalogue::default();
+        catalogue.replace(
+            &entries(r#"{"name":"a"},{"name":"a","description":"other"}"#),
+            0,
+        );
+        assert_eq!(catalogue.live("a", 0), Some(Live::NotOffered));
+    }
+
+    #[test]
+    fn a_tool_that_left_the_list_is_not_offered() {
+        let catalogue = Catalogue::default();
+        catalogue.replace(&entries(r#"{"name":"a"},{"name":"b"}"#), 0);
+        catalogue.replace(&entries(r#"{"name":"b"}"#), 1);
+        assert_eq!(catalogue.live("a", 1), Some(Live::NotOffered));
+    }
+}

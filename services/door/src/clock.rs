@@ -1,0 +1,46 @@
+//! The one place that reads clocks and the random source.
+
+use std::sync::LazyLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use time::OffsetDateTime;
+
+/// When this process first asked for the time.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Unix seconds, for the times in tokens. Before 1970 it is 1970, when no token is valid.
+pub fn unix_seconds() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// Milliseconds that only go forward, for rates.
+pub fn monotonic_milliseconds() -> u64 {
+    u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The time of day in the record: RFC 3339, UTC, milliseconds.
+pub fn timestamp() -> String {
+    let now = OffsetDateTime::now_utc();
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+        now.year(),
+        u8::from(now.month()),
+        now.day(),
+        now.hour(),
+        now.minute(),
+        now.second(),
+        now.millisecond()
+    )
+}
+
+/// Sixteen random bytes.
+///
+/// # Errors
+/// When the kernel gives none; the call is refused then.
+pub fn random_id() -> Result<[u8; 16], getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,44 @@
+//! The configuration, secrets included, as one JSON object.
+
+use std::path::PathBuf;
+
+use countersign_identity::{SigningKeyFile, VerifyingKeyFile};
+use countersign_receipts::LogKeyFile;
+use countersign_serve::Listen;
+use serde::Deserialize;
+
+/// What a door is started with. It arrives on standard input or in a file only its user may read.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: Listen,
+    /// The exact values of `Host` it answers to.
+    pub hosts: Vec<String>,
+    /// The exact values of `Origin` it answers to, when there is one.
+    pub origins: Vec<String>,
+    /// The policy file's text.
+    pub policy_yaml: String,
+    /// The server behind the door.
+    pub upstream: UpstreamConfig,
+    /// The public keys of the chat origin.
+    pub session_keys: Vec<VerifyingKeyFile>,
+    /// Signs the tokens of forwarded calls.
+    pub request_key: SigningKeyFile,
+    /// Signs the heads of the record.
+    pub receipt_key: LogKeyFile,
+    /// Where the record lies.
+    pub log_directory: PathBuf,
+    /// The record's name in its heads.
+    pub log_origin: String,
+}
+
+/// The server behind the door.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpstreamConfig {
+    /// The name the policy knows it under.
+    pub name: String,
+    /// Where it listens, path included.
+    pub url: String,
+}

@@ -1,0 +1,302 @@
+//! What the record says about a call: who, which tool, which line of the policy. Never a value.
+
+use std::borrow::Cow;
+
+use countersign_policy::{Decision, Effect, Policy, check_name};
+use countersign_receipts::Hash;
+use countersign_wire::{Frame, Value};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::clock;
+use crate::session::Caller;
+
+/// Version of the lines' form.
+const VERSION: u32 = 1;
+/// Most argument names that one line repeats.
+const NAMES_MAX: usize = 32;
+
+/// The policy that decided.
+#[derive(Clone, Debug, Serialize)]
+pub struct PolicyMark {
+    id: String,
+    sha256: String,
+}
+
+impl PolicyMark {
+    /// The mark of a policy.
+    pub fn of(policy: &Policy) -> Self {
+        Self {
+            id: policy.id().to_owned(),
+            sha256: hex::encode(policy.hash()),
+        }
+    }
+}
+
+/// A decision about one message.
+#[derive(Debug, Serialize)]
+pub struct Decided<'a> {
+    v: u32,
+    at: String,
+    /// `allowed`, `denied` or `held`.
+    event: &'static str,
+    /// The call's own name; an allowed call's request token has it too.
+    call: String,
+    customer: &'a str,
+    conversation: String,
+    turn: String,
+    server: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<String>,
+    policy: &'a PolicyMark,
+    rule: &'a str,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acknowledged: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Arguments<'a>>,
+    /// Commitment to the message as it was received.
+    received: String,
+    /// Commitment to the message as it is forwarded; only of allowed ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forwarded: Option<String>,
+}
+
+/// The arguments of a call, without their values.
+#[derive(Debug, Serialize)]
+struct Arguments<'a> {
+    names: Vec<Cow<'a, str>>,
+    /// How many more there are, or have names that are not plain ones.
+    unnamed: usize,
+    commitment: String,
+}
+
+/// What a line is about, as far as it is known when it is written.
+pub struct Subject<'a> {
+    /// Whose message.
+    pub caller: &'a Caller,
+    /// The call's own name.
+    pub call: &'a [u8; 16],
+    /// The salt of its commitments.
+    pub salt: [u8; 32],
+    /// The server it goes to.
+    pub server: &'a str,
+    /// The policy that decided.
+    pub policy: &'a PolicyMark,
+    /// The bytes of the message.
+    pub body: &'a [u8],
+    /// The message; none when it is malformed.
+    pub frame: Option<&'a Frame<'a>>,
+    /// The definition the tool has now.
+    pub definition: Option<String>,
+}
+
+impl<'a> Decided<'a> {
+    /// The line about a decision.
+    pub fn new(subject: &'a Subject<'a>, decision: &Decision<'a>) -> Self {
+        let (event, forwarded) = match decision.effect {
+            Effect::Allow => ("allowed", true),
+            Effect::Deny => ("denied", false),
+            Effect::Hold => ("held", false),
+        };
+        Self::build(
+            subject,
+            event,
+            decision.rule,
+            decision.reason.code(),
+            forwarded,
+        )
+        .with_acknowledged(decision.acknowledged.map(|given| given.text()))
+    }
+
+    /// The line about a message that the policy passes without deciding.
+    pub fn plumbing(subject: &'a Subject<'a>) -> Self {
+        Self::build(subject, "allowed", "plumbing", "plumbing", true)
+    }
+
+    /// The line about a question of the door's own.
+    pub fn own(subject: &'a Subject<'a>) -> Self {
+        Self::build(subject, "allowed", "door", "own_question", true)
+    }
+
+    /// The line about a message that is refused before the policy is asked.
+    pub fn refused(subject: &'a Subject<'a>, rule: &'a str, reason: &'a str) -> Self {
+        Self::build(subject, "denied", rule, reason, false)
+    }
+
+    fn with_acknowledged(mut self, acknowledged: Option<&'static str>) -> Self {
+        self.acknowledged = acknowledged;
+        self
+    }
+
+    fn build(
+        subject: &'a Subject<'a>,
+        event: &'static str,
+        rule: &'a str,
+        reason: &'a str,
+        forwarded: bool,
+    ) -> Self {
+        let claims = &subject.caller.claims;
+        let params = subject.frame.and_then(|frame| frame.params());
+        let tool = params
+            .and_then(|params| params.get("name"))
+            .map(|name| name.raw().trim_matches('"'))
+            .filter(|name| check_name(name, true));
+        let received = commit(&subject.salt, subject.body);
+        Self {
+            v: VERSION,
+            at: clock::timestamp(),
+            event,
+            call: hex::encode(subject.call),
+            customer: &subject.caller.identity,
+            conversation: claims.conversation.to_string(),
+            turn: claims.turn.to_string(),
+            server: subject.server,
+            method: subject.frame.and_then(|frame| frame.method()),
+            tool,
+            definition: subject.definition.clone(),
+            policy: subject.policy,
+            rule,
+            reason,
+            acknowledged: None,
+            arguments: params
+                .and_then(|params| params.get("arguments"))
+                .map(|arguments| Arguments::of(arguments, &subject.salt)),
+            forwarded: forwarded.then(|| received.clone()),
+            received,
+        }
+    }
+}
+
+impl<'a> Arguments<'a> {
+    fn of(arguments: Value<'a>, salt: &[u8; 32]) -> Self {
+        let total = arguments.members().count();
+        let names: Vec<_> = arguments
+            .members()
+            .map(|(name, _)| name)
+            .filter(|name| check_name(name, false))
+            .take(NAMES_MAX)
+            .collect();
+        Self {
+            unnamed: total - names.len(),
+            names,
+            commitment: commit(salt, arguments.raw().as_bytes()),
+        }
+    }
+}
+
+/// SHA-256 of the salt and the bytes, in hexadecimal.
+fn commit(salt: &[u8; 32], bytes: &[u8]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(salt);
+    hasher.update(bytes);
+    hex::encode(hasher.finalize())
+}
+
+/// How a forwarded call ended.
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    v: u32,
+    at: String,
+    /// `answered`, `cancelled` or `failed`.
+    event: &'static str,
+    /// The leaf of the decision that let it pass.
+    decision: Hash,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    bytes: u64,
+}
+
+impl Outcome {
+    /// The line about how a call ended.
+    pub fn new(event: &'static str, decision: Hash, status: Option<u16>, bytes: u64) -> Self {
+        Self {
+            v: VERSION,
+            at: clock::timestamp(),
+            event,
+            decision,
+            status,
+            bytes,
+        }
+    }
+}
+
+/// A run of the door begins or ends.
+#[derive(Debug, Serialize)]
+pub struct Run<'a> {
+    v: u32,
+    at: String,
+    /// `log_opened` or `log_closed`.
+    event: &'static str,
+    door: &'static str,
+    key: &'a str,
+    policy: &'a PolicyMark,
+    #[serde(skip_serializing_if = "is_zero")]
+    torn_bytes: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl<'a> Run<'a> {
+    /// The first line of a run; `torn_bytes` of an unfinished line were cut off before it.
+    pub fn opened(key: &'a str, policy: &'a PolicyMark, torn_bytes: u64) -> Self {
+        Self::new("log_opened", key, policy, torn_bytes)
+    }
+
+    /// The last line of a run that ended in order.
+    pub fn closed(key: &'a str, policy: &'a PolicyMark) -> Self {
+        Self::new("log_closed", key, policy, 0)
+    }
+
+    fn new(event: &'static str, key: &'a str, policy: &'a PolicyMark, torn_bytes: u64) -> Self {
+        Self {
+            v: VERSION,
+            at: clock::timestamp(),
+            event,
+            door: env!("CARGO_PKG_VERSION"),
+            key,
+            policy,
+            torn_bytes,
+        }
+    }
+}
+
+/// The definition of a tool is not the one it was, or is new to this run.
+#[derive(Debug, Serialize)]
+pub struct DefinitionSeen<'a> {
+    v: u32,
+    at: String,
+    event: &'static str,
+    server: &'a str,
+    tool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<String>,
+}
+
+impl<'a> DefinitionSeen<'a> {
+    /// The line about a pinned tool whose definition is not the pinned one.
+    pub fn changed(
+        server: &'a str,
+        tool: &'a str,
+        pinned: Option<String>,
+        found: Option<String>,
+    ) -> Self {
+        Self {
+            v: VERSION,
+            at: clock::timestamp(),
+            event: "definition_changed",
+            server,
+            tool,
+            pinned,
+            found,
+        }
+    }
+}

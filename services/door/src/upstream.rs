@@ -1,0 +1,233 @@
+//! The server behind the door, over pooled HTTP connections.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use countersign_identity::REQUEST_HEADER;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use crate::config::UpstreamConfig;
+
+/// How long a connection may take.
+const CONNECT_TIME_OUT: Duration = Duration::from_secs(2);
+/// How long the head of an answer may take.
+const HEAD_TIME_OUT: Duration = Duration::from_secs(60);
+/// How long an unused connection is kept; shorter than our servers keep theirs.
+const IDLE_TIME_OUT: Duration = Duration::from_secs(10);
+/// Most unused connections kept.
+const IDLE_MAX: usize = 64;
+/// Longest answer that is read whole, in bytes.
+pub const WHOLE_BYTES_MAX: usize = 8 << 20;
+/// How long an answer that is read whole may take.
+const WHOLE_TIME_OUT: Duration = Duration::from_secs(30);
+
+/// Why the server behind the door cannot be asked, or did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    /// The configuration names no server that can be reached over plain HTTP.
+    #[error("read the address of a server: http://HOST:PORT/PATH is wanted")]
+    Address,
+    /// The request could not be made.
+    #[error("make a request")]
+    Request(#[from] http::Error),
+    /// The connection failed.
+    #[error("ask the server behind the door")]
+    Connection(#[from] hyper_util::client::legacy::Error),
+    /// It took too long.
+    #[error("ask the server behind the door: no answer in time")]
+    TimeOut,
+    /// The answer is longer than it may be, or was cut off.
+    #[error("read an answer whole: {0}")]
+    Answer(String),
+}
+
+/// The server behind the door.
+pub struct Upstream {
+    name: Box<str>,
+    uri: Uri,
+    client: Client<HttpConnector, Full<Bytes>>,
+}
+
+impl Upstream {
+    /// The server of a configuration. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Address`].
+    pub fn new(config: &UpstreamConfig) -> Result<Self, UpstreamError> {
+        let uri: Uri = config.url.parse().map_err(|_| UpstreamError::Address)?;
+        let plain = uri.scheme_str() == Some("http") && uri.query().is_none();
+        if !plain || uri.host().is_none_or(str::is_empty) {
+            return Err(UpstreamError::Address);
+        }
+        let mut connector = HttpConnector::new();
+        connector.set_connect_timeout(Some(CONNECT_TIME_OUT));
+        connector.set_nodelay(true);
+        // A request that met a connection closed in the meantime is sent on another one. It was
+        // never written, and the server takes every token once: nothing can run twice.
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_TIME_OUT)
+            .pool_max_idle_per_host(IDLE_MAX)
+            .build(connector);
+        Ok(Self {
+            name: config.name.as_str().into(),
+            uri,
+            client,
+        })
+    }
+
+    /// The name the policy knows it under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The path of every request.
+    pub fn path(&self) -> &str {
+        self.uri.path()
+    }
+
+    /// Sends one message and returns once the head of the answer is there.
+    ///
+    /// Dropping the future or the answer's body ends the request.
+    ///
+    /// # Errors
+    /// [`UpstreamError`].
+    pub async fn send(
+        &self,
+        headers: HeaderMap,
+        token: &str,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        let mut request = Request::builder()
+            .method(Method::POST)
+            .uri(self.uri.clone())
+            .body(Full::new(body))?;
+        *request.headers_mut() = headers;
+        let mut token = HeaderValue::from_str(token).map_err(http::Error::from)?;
+        token.set_sensitive(true);
+        request
+            .headers_mut()
+            .insert(HeaderName::from_static(REQUEST_HEADER), token);
+        match tokio::time::timeout(HEAD_TIME_OUT, self.client.request(request)).await {
+            Ok(answered) => Ok(answered?),
+            Err(_) => Err(UpstreamError::TimeOut),
+        }
+    }
+}
+
+/// Reads an answer whole.
+///
+/// # Errors
+/// [`UpstreamError`] when it is too long, takes too long or is cut off.
+pub async fn read_whole(body: Incoming) -> Result<Bytes, UpstreamError> {
+    let read = Limited::new(body, WHOLE_BYTES_MAX).collect();
+    match tokio::time::timeout(WHOLE_TIME_OUT, read).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) => Err(UpstreamError::Answer(error.to_string())),
+        Err(_) => Err(UpstreamError::TimeOut),
+    }
+}
+
+/// The client's headers that reach the server: what the protocol needs, and nothing that says who
+/// somebody is or what else they hold.
+pub fn forwarded_headers(client: &HeaderMap) -> HeaderMap {
+    let mut forwarded = HeaderMap::with_capacity(client.len());
+    for (name, value) in client {
+        let passes = matches!(
+            name.as_str(),
+            "accept" | "content-type" | "last-event-id" | "traceparent" | "tracestate"
+        ) || name.as_str().starts_with("mcp-");
+        if passes {
+            forwarded.append(name.clone(), value.clone());
+        }
+    }
+    forwarded
+}
+
+/// The server's headers that reach the client.
+pub fn returned_headers(server: &HeaderMap) -> HeaderMap {
+    let mut returned = HeaderMap::with_capacity(server.len());
+    for (name, value) in server {
+        let passes = *name == header::CONTENT_TYPE
+            || *name == header::CACHE_CONTROL
+            || *name == header::RETRY_AFTER
+            || *name == header::ALLOW
+            || name.as_str() == "x-accel-buffering"
+            || name.as_str().starts_with("mcp-");
+        if passes {
+            returned.append(name.clone(), value.clone());
+        }
+    }
+    returned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_protocol_needs_is_forwarded() {
+        let mut client = HeaderMap::new();
+        for name in [
+            "accept",
+            "content-type",
+            "mcp-session-id",
+            "mcp-param-payee",
+            "last-event-id",
+            "traceparent",
+            "authorization",
+            "cookie",
+            "countersign-session",
+            "countersign-request",
+            "x-forwarded-for",
+            "forwarded",
+            "host",
+            "origin",
+            "content-length",
+            "connection",
+            "x-mcp-name",
+        ] {
+            client.insert(HeaderName::from_static(name), HeaderValue::from_static("v"));
+        }
+        let forwarded = forwarded_headers(&client);
+        let mut names: Vec<_> = forwarded.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(
+            names,
+            [
+                "accept",
+                "content-type",
+                "last-event-id",
+                "mcp-param-payee",
+                "mcp-session-id",
+                "traceparent",
+            ]
+        );
+    }
+
+    #[test]
+    fn only_plain_addresses_are_servers() {
+        let server = |url: &str| {
+            Upstream::new(&UpstreamConfig {
+                name: "bank".into(),
+                url: url.into(),
+            })
+        };
+        assert!(server("http://127.0.0.1:8483/mcp").is_ok());
+        for url in [
+            "",
+            "127.0.0.1:8483",
+            "https://a/mcp",
+            "file:///mcp",
+            "http:///mcp",
+            "http://a/mcp?x=1",
+        ] {
+            assert!(server(url).is_err(), "{url}");
+        }
+    }
+}
