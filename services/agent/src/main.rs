@@ -1,2 +1,50 @@
-//! placeholder
-fn main() {}
+//! Starts the agent.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::sync::Semaphore;
+
+use countersign_agent::{
+    clock, config::Config, door::Door, limits, router, routes::post_turn::Turns, turn::Agent,
+};
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    countersign_serve::init_logging("agent");
+    let config: Config = countersign_serve::read_config()?;
+    // The HTTP client panics without a provider, also for plain http.
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| anyhow::anyhow!("choose the TLS cryptography: one was chosen before"))?;
+    let agent = Agent {
+        model: config.model.open(),
+        door: Door::new(&config.door_url).context("make the HTTP client")?,
+        today: clock::today,
+    };
+    tracing::info!(
+        model = agent.model.name(),
+        "Answering with model {}",
+        agent.model.name()
+    );
+    let listeners = countersign_serve::open(&config.listen).await?;
+    let turns = Arc::new(Turns {
+        agent: Arc::new(agent),
+        room: Arc::new(Semaphore::new(limits::TURNS_MAX)),
+    });
+    let hosts = own_hosts(&listeners)?;
+    countersign_serve::run("agent", listeners, router::router(turns, hosts)).await
+}
+
+/// The names under which the agent's own listeners are called.
+fn own_hosts(listeners: &[tokio::net::TcpListener]) -> anyhow::Result<Vec<String>> {
+    listeners
+        .iter()
+        .map(|listener| {
+            Ok(listener
+                .local_addr()
+                .context("read the address of a listener")?
+                .to_string())
+        })
+        .collect()
+}

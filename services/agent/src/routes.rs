@@ -1,0 +1,3 @@
+//! One file a route.
+
+pub mod post_turn;

@@ -1,0 +1,7 @@
+//! Turns against a real MCP server on the loopback, by the agent's own program and by its loop.
+
+mod conduct;
+mod edges;
+mod fixture;
+mod process;
+mod story;
