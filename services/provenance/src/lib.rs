@@ -6,9 +6,36 @@
 //! with two readings is an open slot that the customer fills on the panel. This crate may touch
 //! nothing but its arguments.
 
+mod acts;
+mod amounts;
+mod arguments;
+mod context;
+mod currencies;
+mod dates;
+mod decimal;
+mod dialogue;
+mod digits;
+mod fold;
+mod ground;
 mod input;
+mod language_files;
+mod lexemes;
+mod lexicon;
+mod masks;
+mod moves;
+mod names;
+mod numerals;
 mod outcome;
+mod pairing;
+mod quotes;
+mod reading;
+pub mod score;
+mod sentences;
+mod tags;
+mod tokens;
+mod transactions;
 
+pub use ground::ground;
 pub use input::{
     Card, Consumed, ConsumedAct, Input, Locale, Message, OwnAccount, Payee, Span, StandingOrder,
     Transaction,

@@ -17,7 +17,7 @@ pub struct MessageSpan {
 }
 
 /// A value together with the words that ground it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grounded<T> {
     /// The value.
     pub value: T,
@@ -51,7 +51,8 @@ impl Target {
 pub struct PaymentAsk {
     /// Whom to pay; `None` is an open slot.
     pub payee: Option<Grounded<Target>>,
-    /// The IBAN the customer typed for somebody who is no saved payee, without spaces.
+    /// The IBAN the customer typed for somebody who is no saved payee, without spaces; or a sort code and
+    /// account number as `123456/12345678`.
     pub typed_iban: Option<Grounded<String>>,
     /// How much; `None` is an open slot.
     pub amount: Option<Grounded<MinorUnits>>,
@@ -59,6 +60,8 @@ pub struct PaymentAsk {
     pub currency: Currency,
     /// From which account, where the customer named one.
     pub from: Option<Grounded<AccountId>>,
+    /// Whether the words ask for a repeated payment, also where its rhythm is open ("set up a standing order").
+    pub recurring: bool,
     /// How often, where the customer asked for a standing order ("every month").
     pub frequency: Option<Grounded<Frequency>>,
     /// The first day, where the customer named one, as year, month, day.

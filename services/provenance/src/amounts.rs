@@ -1,0 +1,429 @@
+//! Which numbers are amounts: those that stand in a range, a sum, a date, behind a label or before a unit are not.
+
+use crate::{
+    Reason,
+    decimal::Decimal,
+    masks::real_day,
+    tags::Tags,
+    tokens::{Amount, Kind, Token},
+};
+
+/// Stands in a date whose year was not written. A leap year, so that 29 February can be written.
+pub(crate) const WITHOUT_YEAR: i32 = 2000;
+
+/// Joins numbers with what stands around them.
+pub(crate) fn join(tokens: Vec<Token>, text: &str) -> Vec<Token> {
+    let mut joined = Joiner {
+        out: Vec::with_capacity(tokens.len()),
+        text,
+    };
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(token) = rest.next() {
+        let next = rest.peek();
+        match token.kind {
+            Kind::Amount(amount) => {
+                let consumed_next = joined.amount(token, amount, next);
+                if consumed_next {
+                    rest.next();
+                }
+            }
+            Kind::Word if token.has(Tags::COMPUTED) => joined.computed(token),
+            Kind::Word if token.has(Tags::MONTH) => joined.month(token),
+            _ => joined.out.push(token),
+        }
+    }
+    joined.out
+}
+
+struct Joiner<'a> {
+    out: Vec<Token>,
+    text: &'a str,
+}
+
+impl Joiner<'_> {
+    fn back(&self, steps: usize) -> Option<&Token> {
+        self.out
+            .len()
+            .checked_sub(steps)
+            .and_then(|at| self.out.get(at))
+    }
+
+    fn back_has(&self, steps: usize, tags: Tags) -> bool {
+        self.back(steps).is_some_and(|token| token.has(tags))
+    }
+
+    fn back_amount(&self, steps: usize) -> Option<Amount> {
+        match self.back(steps)?.kind {
+            Kind::Amount(amount) => Some(amount),
+            _ => None,
+        }
+    }
+
+    /// Replaces the last tokens by one open amount that reaches to the end of `token`.
+    fn merge(&mut self, steps: usize, mut token: Token, reason: Reason) {
+        let from = self.out.len() - steps;
+        token.start = self.out[from].start;
+        token.glued = self.out[from].glued;
+        token.pasted |= self.out[from..].iter().any(|part| part.pasted);
+        token.tags = self.out[from..].iter().fold(token.tags, |tags, part| {
+            tags.union(part.tags.without(Tags::NEG))
+        });
+        token.tags = if token.has(Tags::TOTAL) {
+            Tags::TOTAL
+        } else {
+            Tags::NONE
+        };
+        token.kind = Kind::Amount(Amount::open(reason));
+        self.out.truncate(from);
+        self.out.push(token);
+    }
+
+    /// Handles a number; `true` when the token after it has been used up too.
+    fn amount(&mut self, mut token: Token, mut amount: Amount, next: Option<&Token>) -> bool {
+        let is_pronoun = token.has(Tags::ONE)
+            && amount.currency.is_none()
+            && self.back(1).is_some_and(|before| {
+                before.has(
+                    Tags::ORDINAL
+                        .union(Tags::DET)
+                        .union(Tags::IT)
+                        .union(Tags::COMMON)
+                        .union(Tags::ASK)
+                        .union(Tags::ENDING),
+                ) || before.is_unknown()
+                    || matches!(before.kind, Kind::Amount(_) | Kind::Name { .. })
+            });
+        if is_pronoun {
+            token.kind = Kind::Word;
+            token.tags = Tags::COMMON.union(Tags::ONE);
+            self.out.push(token);
+            return false;
+        }
+        if self.joins_date(&token, amount) {
+            return false;
+        }
+        if self.is_labelled(&token) {
+            token.kind = Kind::Masked;
+            self.out.push(token);
+            return false;
+        }
+        if let Some(before) = self.back(1).cloned() {
+            if self.joins_backwards(&mut token, &mut amount, &before) {
+                return false;
+            }
+        }
+        let plain_next = next.map_or(Tags::NONE, |next| next.tags);
+        if next.is_some_and(|next| {
+            next.is_mark("%\u{2030}") || next.has(Tags::COMPUTED) && next.kind == Kind::Word
+        }) {
+            token.kind = Kind::Amount(Amount::open(Reason::Computed));
+            token.end = next.map_or(token.end, |next| next.end);
+            self.out.push(token);
+            return true;
+        }
+        if plain_next.has(Tags::TIME_UNIT) && self.back_has(1, Tags::EVERY) {
+            let rhythm = rhythm(amount.value, next.and_then(|next| next.value));
+            let every = self.out.last_mut().expect("checked above");
+            every.tags = Tags::RHYTHM;
+            every.value = Some(rhythm);
+            every.end = next.map_or(token.end, |next| next.end);
+            return true;
+        }
+        if amount.currency.is_none() && plain_next.has(Tags::UNIT.union(Tags::TIME_UNIT)) {
+            token.kind = Kind::Masked;
+            self.out.push(token);
+            return false;
+        }
+        if plain_next.has(Tags::TOTAL) {
+            token.tags = token.tags.union(Tags::TOTAL);
+            token.kind = Kind::Amount(amount);
+            self.out.push(token);
+            return true;
+        }
+        if plain_next.has(Tags::APPROX) && !plain_next.has(Tags::TAIL) {
+            amount = Amount::open(Reason::AmbiguousAmount);
+        }
+        token.kind = Kind::Amount(amount);
+        self.out.push(token);
+        false
+    }
+
+    /// What the tokens before make of a number; `true` when it has been dealt with.
+    fn joins_backwards(&mut self, token: &mut Token, amount: &mut Amount, before: &Token) -> bool {
+        if let Kind::Mark(mark) = before.kind {
+            let dash = matches!(mark, '-' | '\u{2212}' | '\u{2013}' | '+');
+            let operator = matches!(
+                mark,
+                '+' | '*' | '\u{d7}' | '/' | '=' | '^' | '_' | ':' | '|' | '\\' | '\''
+            ) || (mark == '-');
+            let behind_amount = self.back_amount(2).is_some();
+            if behind_amount && (operator || (dash && token.glued)) && (mark != ':' || token.glued)
+            {
+                self.merge(2, token.clone(), Reason::AmbiguousAmount);
+                return true;
+            }
+            if matches!(
+                mark,
+                '~' | '\u{2248}' | '<' | '>' | '\u{b1}' | '\u{2264}' | '\u{2265}'
+            ) || (dash && token.glued)
+            {
+                self.merge(
+                    1,
+                    token.clone(),
+                    if dash {
+                        Reason::UnreadableAmount
+                    } else {
+                        Reason::AmbiguousAmount
+                    },
+                );
+                return true;
+            }
+            if mark == '(' {
+                let same = self
+                    .back_amount(2)
+                    .is_some_and(|known| known.value == amount.value && known.value.is_some());
+                if same {
+                    self.out.pop();
+                    return true;
+                }
+                *amount = Amount::open(Reason::AmbiguousAmount);
+            }
+            return false;
+        }
+        if let Some(known) = self.back_amount(1) {
+            let cents =
+                token.has(Tags::CENT) && known.currency.is_some() && !before.has(Tags::CENT);
+            match (cents, sum(known.value, amount.value)) {
+                (true, Some(value)) => self.add_cents(1, value, known, token),
+                _ => {
+                    let reason = if known.problem == Some(Reason::Computed) {
+                        Reason::Computed
+                    } else {
+                        Reason::AmbiguousAmount
+                    };
+                    self.merge(1, token.clone(), reason);
+                }
+            }
+            return true;
+        }
+        if before.has(Tags::AND.union(Tags::NUMBER_AND))
+            && token.has(Tags::CENT)
+            && let Some(known) = self.back_amount(2)
+            && known.currency.is_some()
+            && let Some(value) = sum(known.value, amount.value)
+        {
+            self.add_cents(2, value, known, token);
+            return true;
+        }
+        if before.has(Tags::OR) && self.back_amount(2).is_some() {
+            self.merge(2, token.clone(), Reason::AmbiguousAmount);
+            return true;
+        }
+        // "half of the 80"
+        let linked =
+            |token: &Token| token.has(Tags::OF.union(Tags::DET)) && token.kind == Kind::Word;
+        let steps = (1..=3)
+            .find(|steps| !self.back(*steps).is_some_and(linked))
+            .unwrap_or(4);
+        if steps > 1
+            && self
+                .back_amount(steps)
+                .is_some_and(|known| known.problem == Some(Reason::Computed))
+        {
+            self.merge(steps, token.clone(), Reason::Computed);
+            return true;
+        }
+        let by_article = if before.has(Tags::DET) && !before.has(Tags::APPROX) {
+            2
+        } else {
+            1
+        };
+        if self.back_has(by_article, Tags::APPROX) {
+            *amount = Amount::open(Reason::AmbiguousAmount);
+        }
+        if self.back_has(1, Tags::TOTAL)
+            || (self.back_has(1, Tags::OF) && self.back_has(2, Tags::TOTAL))
+        {
+            token.tags = token.tags.union(Tags::TOTAL);
+        }
+        false
+    }
+
+    fn add_cents(&mut self, steps: usize, value: Decimal, known: Amount, token: &Token) {
+        self.out.truncate(self.out.len() + 1 - steps);
+        let last = self.out.last_mut().expect("an amount stands there");
+        last.kind = Kind::Amount(Amount {
+            value: Some(value),
+            ..known
+        });
+        last.end = token.end;
+        last.tags = last.tags.union(Tags::CENT);
+        last.pasted |= token.pasted;
+    }
+
+    /// Whether a number counts invoices, flats, cards or years.
+    fn is_labelled(&self, token: &Token) -> bool {
+        let labels = Tags::LABEL.union(Tags::ENDING);
+        let Some(before) = self.back(1) else {
+            return false;
+        };
+        if before.has(labels) || before.is_mark("#\u{2116}") {
+            return true;
+        }
+        if before.is_mark(".:-/\u{2013}") {
+            let chained = token.glued
+                && before.glued
+                && self.back(2).is_some_and(|token| token.kind == Kind::Masked);
+            return chained || self.back_has(2, labels);
+        }
+        let year = matches!(
+            token.kind,
+            Kind::Amount(Amount {
+                value: Some(Decimal {
+                    mantissa: 1990..=2099,
+                    scale: 0
+                }),
+                currency: None,
+                ..
+            })
+        );
+        year && before.has(Tags::INTO)
+    }
+
+    fn computed(&mut self, mut token: Token) {
+        token.kind = Kind::Amount(Amount::open(Reason::Computed));
+        let joins = self.back_amount(1).is_some();
+        if joins {
+            self.merge(1, token, Reason::Computed);
+        } else {
+            self.out.push(token);
+        }
+    }
+
+    /// A month takes the day before it; the day or year behind it is taken when it comes.
+    fn month(&mut self, mut token: Token) {
+        let skip = (1..=2)
+            .find(|steps| {
+                !self
+                    .back(*steps)
+                    .is_some_and(|token| token.has(Tags::OF) || token.is_mark("."))
+            })
+            .unwrap_or(3);
+        let day = self.back(skip).and_then(|token| self.day_of(token));
+        if let Some(day) = day {
+            let from = self.out.len() - skip;
+            token.start = self.out[from].start;
+            token.pasted |= self.out[from].pasted;
+            self.out.truncate(from);
+            let month = token
+                .value
+                .and_then(|value| value.parse().ok())
+                .unwrap_or(0);
+            token.kind = Kind::Date(real_day(WITHOUT_YEAR, month, day));
+        }
+        self.out.push(token);
+    }
+
+    /// A day or a year behind a month's name.
+    fn joins_date(&mut self, token: &Token, amount: Amount) -> bool {
+        let Some(Decimal { mantissa, scale: 0 }) =
+            amount.value.filter(|_| amount.currency.is_none())
+        else {
+            return false;
+        };
+        let comma = usize::from(self.back(1).is_some_and(|token| token.is_mark(",")));
+        let link = usize::from(self.back_has(1, Tags::OF));
+        let steps = 1 + comma + link;
+        let Some(month) = self.back(steps).filter(|token| token.has(Tags::MONTH)) else {
+            return false;
+        };
+        let kind = match month.kind {
+            Kind::Date(Some((_, number, day))) if (2000..2200).contains(&mantissa) => {
+                Kind::Date(real_day(i32::try_from(mantissa).unwrap_or(0), number, day))
+            }
+            Kind::Word if steps == 1 && (1..=31).contains(&mantissa) => {
+                let number = month
+                    .value
+                    .and_then(|value| value.parse().ok())
+                    .unwrap_or(0);
+                Kind::Date(real_day(
+                    WITHOUT_YEAR,
+                    number,
+                    u8::try_from(mantissa).unwrap_or(0),
+                ))
+            }
+            Kind::Word if steps == 1 && (2000..2200).contains(&mantissa) => Kind::Date(None),
+            _ => return false,
+        };
+        self.out.truncate(self.out.len() + 1 - steps);
+        let month = self.out.last_mut().expect("a month stands there");
+        month.kind = kind;
+        month.end = token.end;
+        month.pasted |= token.pasted;
+        true
+    }
+
+    /// The day of a month a number or an ordinal can be.
+    fn day_of(&self, token: &Token) -> Option<u8> {
+        match token.kind {
+            Kind::Amount(Amount {
+                value: Some(value),
+                currency: None,
+                ..
+            }) if value.scale == 0 => u8::try_from(value.mantissa)
+                .ok()
+                .filter(|day| (1..=31).contains(day)),
+            Kind::Masked if token.has(Tags::ORDINAL) => {
+                let digits: String = self.text[token.start..token.end]
+                    .chars()
+                    .take_while(char::is_ascii_digit)
+                    .collect();
+                digits.parse().ok().filter(|day| (1..=31).contains(day))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn sum(whole: Option<Decimal>, cents: Option<Decimal>) -> Option<Decimal> {
+    let (whole, cents) = (whole?, cents?);
+    let ready = whole.scale == 0 && cents.scale == 2 && cents.mantissa < 100;
+    ready.then(|| Decimal {
+        mantissa: whole.mantissa * 100 + cents.mantissa,
+        scale: 2,
+    })
+}
+
+fn rhythm(count: Option<Decimal>, unit: Option<&'static str>) -> &'static str {
+    match (count, unit) {
+        (
+            Some(Decimal {
+                mantissa: 1,
+                scale: 0,
+            }),
+            Some("week"),
+        ) => "weekly",
+        (
+            Some(Decimal {
+                mantissa: 1,
+                scale: 0,
+            }),
+            Some("month"),
+        ) => "monthly",
+        (
+            Some(Decimal {
+                mantissa: 3,
+                scale: 0,
+            }),
+            Some("month"),
+        ) => "quarterly",
+        (
+            Some(Decimal {
+                mantissa: 12,
+                scale: 0,
+            }),
+            Some("month"),
+        ) => "yearly",
+        _ => "other",
+    }
+}

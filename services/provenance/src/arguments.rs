@@ -1,0 +1,718 @@
+//! What stands in a clause beside its verb: payees, amounts, accounts, dates, and how far a negation reaches.
+
+use countersign_domain::{Frequency, MinorUnits};
+
+use crate::{
+    Grounded, MessageSpan, Reason, Target,
+    context::Context,
+    dates,
+    moves::{AmountMention, HowMuch, PayeeMention, Terms, Who},
+    tags::Tags,
+    tokens::{Kind, Token},
+};
+
+/// A payee or an amount, in the order of the clause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    Amount {
+        mention: AmountMention,
+        total: bool,
+        after_to: bool,
+        after_from: bool,
+        after_on: bool,
+    },
+    Payee {
+        mention: PayeeMention,
+        weak: bool,
+    },
+}
+
+/// Everything found in one clause.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments {
+    pub items: Vec<Item>,
+    pub terms: Terms,
+    pub not_payees: Vec<Target>,
+    pub not_amounts: Vec<MinorUnits>,
+    /// A negation that covers the clause as a whole.
+    pub negated: bool,
+    pub each: bool,
+    pub respectively: bool,
+    /// The customer is the one who gets.
+    pub me: bool,
+    /// The request itself is meant ("it").
+    pub it: bool,
+    /// Money comes from a payee.
+    pub reverse: bool,
+    /// A word outside the tail that the language file does not know.
+    pub unknown_word: bool,
+    pub pay_noun: bool,
+    pub order_noun: bool,
+    pub polite: bool,
+    pub also: bool,
+    pub marked: bool,
+}
+
+impl Arguments {
+    pub(crate) fn amounts(&self) -> usize {
+        self.items
+            .iter()
+            .filter(|item| matches!(item, Item::Amount { .. }))
+            .count()
+    }
+
+    pub(crate) fn payees(&self) -> usize {
+        self.items.len() - self.amounts()
+    }
+
+    /// Every payee of the clause, whether it says to pay them or not to.
+    pub(crate) fn every_payee(&self) -> Vec<Target> {
+        let named = self.items.iter().filter_map(|item| match item {
+            Item::Payee {
+                mention:
+                    PayeeMention {
+                        who: Who::Target(target),
+                        ..
+                    },
+                ..
+            } => Some(*target),
+            _ => None,
+        });
+        named.chain(self.not_payees.iter().copied()).collect()
+    }
+
+    /// The same for amounts.
+    pub(crate) fn every_amount(&self) -> Vec<MinorUnits> {
+        let named = self.items.iter().filter_map(|item| match item {
+            Item::Amount {
+                mention:
+                    AmountMention {
+                        much: HowMuch::Sum(units, _),
+                        ..
+                    },
+                ..
+            } => Some(*units),
+            _ => None,
+        });
+        named.chain(self.not_amounts.iter().copied()).collect()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Preposition {
+    None,
+    To,
+    For,
+    From,
+    Into,
+    On,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Negation {
+    None,
+    /// Only the next value.
+    Next,
+    /// Up to a word of contrast.
+    Rest,
+}
+
+/// Words after which a value belongs to the clause again although a tail was open.
+const REOPENS: Tags = Tags::TO;
+
+struct Scan<'c, 'a> {
+    context: &'c Context<'a>,
+    /// Place of the clause's first token in the message.
+    base: usize,
+    tokens: &'c [Token],
+    found: Arguments,
+    preposition: Preposition,
+    negation: Negation,
+    tail: bool,
+    or: bool,
+    dates: Vec<Grounded<Option<(i32, u8, u8)>>>,
+}
+
+/// Reads a clause. `verb` is the place of its verb, which is no argument; a negation before it covers what follows.
+pub(crate) fn scan(
+    context: &Context,
+    base: usize,
+    tokens: &[Token],
+    verb: Option<usize>,
+) -> Arguments {
+    let mut scan = Scan {
+        context,
+        base,
+        tokens,
+        found: Arguments::default(),
+        preposition: Preposition::None,
+        negation: Negation::None,
+        tail: false,
+        or: false,
+        dates: Vec::new(),
+    };
+    for at in 0..tokens.len() {
+        if verb == Some(at) {
+            scan.preposition = Preposition::None;
+            continue;
+        }
+        scan.token(at, verb);
+    }
+    scan.finish()
+}
+
+impl Scan<'_, '_> {
+    fn at(&self, at: usize) -> MessageSpan {
+        self.context.span(&self.tokens[at], &self.tokens[at])
+    }
+
+    fn tags(&self, at: usize) -> Tags {
+        self.tokens
+            .get(at)
+            .filter(|token| token.kind == Kind::Word)
+            .map_or(Tags::NONE, |token| token.tags)
+    }
+
+    fn token(&mut self, at: usize, verb: Option<usize>) {
+        let token = &self.tokens[at];
+        match &token.kind {
+            Kind::Mark(mark) => self.mark(at, *mark),
+            Kind::Quoted => self.found.unknown_word |= !self.tail,
+            Kind::Masked => self.preposition = Preposition::None,
+            Kind::Date(date) => {
+                let date =
+                    date.and_then(|date| dates::resolve(date, self.context.sent_at_unix_seconds));
+                self.dates.push(Grounded {
+                    value: date,
+                    at: self.at(at),
+                });
+                self.preposition = Preposition::None;
+            }
+            Kind::Amount(_) => self.amount(at),
+            Kind::Name { .. } | Kind::Account(_) | Kind::BadAccount => self.name(at),
+            Kind::Word => self.word(at, verb),
+        }
+    }
+
+    fn mark(&mut self, at: usize, mark: char) {
+        match mark {
+            '(' => self.tail = true,
+            ')' => self.tail = false,
+            ',' | '-' | '\u{2013}' | '\u{2014}' | ':' => {
+                self.preposition = Preposition::None;
+                if self.reopens(at + 1) {
+                    self.tail = false;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a value stands at a place, behind an "and" or article.
+    fn reopens(&self, mut at: usize) -> bool {
+        while self.tags(at).has(
+            Tags::AND
+                .union(Tags::DET)
+                .union(Tags::ALSO)
+                .union(Tags::FILLER),
+        ) {
+            at += 1;
+        }
+        self.tags(at).has(REOPENS)
+            || self.tokens.get(at).is_some_and(|token| {
+                matches!(
+                    token.kind,
+                    Kind::Name {
+                        possessive: false,
+                        ..
+                    } | Kind::Amount(_)
+                        | Kind::Account(_)
+                )
+            })
+    }
+
+    fn amount(&mut self, at: usize) {
+        if self.tail {
+            return;
+        }
+        let token = &self.tokens[at];
+        let Kind::Amount(amount) = token.kind else {
+            return;
+        };
+        let mut much = self.context.sum(amount);
+        let counts_a_thing = amount.currency.is_none()
+            && (self
+                .tokens
+                .get(at + 1)
+                .is_some_and(|next| next.is_unknown() || next.has(Tags::PERSON))
+                || at
+                    .checked_sub(1)
+                    .is_some_and(|before| self.tokens[before].is_unknown()));
+        if token.pasted {
+            much = HowMuch::Open(Reason::Pasted);
+        } else if counts_a_thing && !matches!(much, HowMuch::Open(_)) {
+            much = HowMuch::Open(Reason::AmbiguousAmount);
+        }
+        let preposition = std::mem::replace(&mut self.preposition, Preposition::None);
+        if self.excluded() {
+            if let HowMuch::Sum(units, _) = much {
+                self.found.not_amounts.push(units);
+            }
+            return;
+        }
+        self.found.items.push(Item::Amount {
+            mention: AmountMention {
+                much,
+                at: self.at(at),
+            },
+            total: token.has(Tags::TOTAL),
+            after_to: preposition == Preposition::To,
+            after_from: preposition == Preposition::From,
+            after_on: preposition == Preposition::On,
+        });
+    }
+
+    fn name(&mut self, at: usize) {
+        let preposition = std::mem::replace(&mut self.preposition, Preposition::None);
+        if self.tail {
+            return;
+        }
+        let token = &self.tokens[at];
+        let mut who = match &token.kind {
+            Kind::Account(number) => self.context.holder(number),
+            Kind::BadAccount => Who::Open(Reason::BadIban),
+            _ => {
+                let Some(meaning) = self.context.meaning(token) else {
+                    return;
+                };
+                if meaning.payees.is_empty() && meaning.accounts.is_empty() {
+                    return; // A card or an order is nobody to pay.
+                }
+                self.context.who(meaning)
+            }
+        };
+        if token.pasted {
+            who = Who::Open(Reason::Pasted);
+        }
+        if self.goes_on(at) && !matches!(who, Who::Open(_)) {
+            who = Who::Open(Reason::UnknownPayee);
+        }
+        let own = matches!(who, Who::Target(Target::Own(_)));
+        // "checking to savings" without a "from".
+        let before_to = own
+            && preposition == Preposition::None
+            && self.tags(at + 1).has(Tags::TO.union(Tags::INTO));
+        if preposition == Preposition::From || before_to {
+            match who {
+                Who::Target(Target::Own(account)) => {
+                    self.found.terms.from = Some(Grounded {
+                        value: account,
+                        at: self.at(at),
+                    });
+                }
+                _ => self.found.reverse = true,
+            }
+            return;
+        }
+        let marked = matches!(preposition, Preposition::To | Preposition::Into);
+        self.payee(
+            PayeeMention {
+                who,
+                at: self.at(at),
+                marked,
+            },
+            preposition == Preposition::For,
+        );
+    }
+
+    /// Whether the words around a name make it another name ("Alice's sister", "Alice Cooper", "Billy Bob").
+    fn goes_on(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let next = self.tokens.get(at + 1);
+        let before = at.checked_sub(1).map(|before| &self.tokens[before]);
+        if matches!(
+            token.kind,
+            Kind::Name {
+                possessive: true,
+                ..
+            }
+        ) {
+            let owns = Tags::PAY_NOUN
+                .union(Tags::ORDER_NOUN)
+                .union(Tags::ACCOUNT_NOUN);
+            let skip = usize::from(matches!(next.map(|next| &next.kind), Some(Kind::Amount(_))));
+            return !self.tags(at + 1 + skip).has(owns) && skip == 0;
+        }
+        let title_case = |token: &Token| {
+            token.capital
+                && !self.context.folded.capital(token.start + 1)
+                && token.end > token.start + 1
+        };
+        let joins = |other: &Token| {
+            other.is_unknown()
+                || other.kind == Kind::Quoted
+                || matches!(other.kind, Kind::Name { .. })
+                    && self
+                        .context
+                        .meaning(other)
+                        .is_some_and(|meaning| !meaning.payees.is_empty())
+        };
+        next.is_some_and(|next| {
+            joins(next)
+                || next.is_mark("(/&@+*_")
+                || (next.is_mark("-'") && next.glued)
+                || (next.kind == Kind::Word
+                    && title_case(next)
+                    && next.has(
+                        Tags::COMMON
+                            .union(Tags::MONTH)
+                            .union(Tags::PERSON)
+                            .union(Tags::NEG),
+                    ))
+        }) || before.is_some_and(|before| joins(before) || (before.is_mark("-&@+/") && token.glued))
+    }
+
+    fn payee(&mut self, mut mention: PayeeMention, weak: bool) {
+        if let Who::Target(target) = mention.who
+            && self.negation != Negation::None
+        {
+            self.found.not_payees.push(target);
+        }
+        if self.excluded() {
+            return;
+        }
+        if self.or {
+            mention.who = Who::Open(Reason::AmbiguousPayee);
+            if let Some(Item::Payee {
+                mention: before, ..
+            }) = self.found.items.last_mut()
+            {
+                before.who = Who::Open(Reason::AmbiguousPayee);
+            }
+            self.or = false;
+        }
+        self.found.marked |= mention.marked || weak;
+        self.found.items.push(Item::Payee { mention, weak });
+    }
+
+    /// Whether the value just read is excluded by a negation; one that covers a single value is used up.
+    fn excluded(&mut self) -> bool {
+        match self.negation {
+            Negation::None => false,
+            Negation::Rest => true,
+            Negation::Next => {
+                self.negation = Negation::None;
+                true
+            }
+        }
+    }
+
+    fn negation(&mut self, at: usize, verb: Option<usize>) {
+        if verb.is_some_and(|verb| at < verb) {
+            // What stands before it in the clause is not wanted either.
+            self.found.not_payees = self.found.every_payee();
+            self.found.not_amounts = self.found.every_amount();
+            self.found.items.clear();
+            self.negation = Negation::Rest;
+            return;
+        }
+        let skipped = Tags::TO
+            .union(Tags::FOR)
+            .union(Tags::DET)
+            .union(Tags::INTO)
+            .union(Tags::FROM);
+        let mut next = at + 1;
+        while self.tags(next).has(skipped) {
+            next += 1;
+        }
+        let (is_amount, is_payee) = match self.tokens.get(next).map(|token| &token.kind) {
+            Some(Kind::Amount(_)) => (true, false),
+            Some(Kind::Name { .. } | Kind::Account(_)) => (false, true),
+            _ => (false, false),
+        };
+        if !is_amount && !is_payee || self.tail {
+            self.found.negated = true;
+            return;
+        }
+        let same_before = match self.found.items.last() {
+            Some(Item::Amount { .. }) => is_amount,
+            Some(Item::Payee { .. }) => is_payee,
+            None => false,
+        };
+        self.negation = if same_before {
+            Negation::Next
+        } else {
+            Negation::Rest
+        };
+    }
+
+    fn word(&mut self, at: usize, verb: Option<usize>) {
+        let tags = self.tokens[at].tags;
+        if tags.has(Tags::NEG_HARMLESS) {
+            self.tail = true;
+        } else if tags.has(Tags::NEG) {
+            self.negation(at, verb);
+        } else if tags.has(Tags::CONTRAST) {
+            self.negation = Negation::None;
+            self.tail = false;
+            self.preposition = Preposition::None;
+        } else if tags.has(Tags::RHYTHM) || tags.has(Tags::EVERY) {
+            self.rhythm(at);
+        } else if tags.has(Tags::AND) {
+            if self.reopens(at) {
+                self.tail = false;
+            }
+        } else if tags.has(
+            Tags::FROM
+                .union(Tags::TO)
+                .union(Tags::INTO)
+                .union(Tags::FOR),
+        ) {
+            self.preposition(at, tags);
+        } else if tags.has(Tags::EACH) {
+            self.found.each = true;
+        } else if tags.has(Tags::RESPECTIVELY) {
+            self.found.respectively = true;
+        } else if self.tail {
+        } else if tags.has(Tags::TAIL) {
+            self.tail = true;
+        } else if tags.has(Tags::SAME) {
+            self.same(at);
+        } else if tags.has(Tags::PRONOUN) && !self.is_possessive(at) {
+            self.pronoun(at);
+        } else {
+            self.plain_word(at, tags, verb);
+        }
+    }
+
+    fn plain_word(&mut self, at: usize, tags: Tags, verb: Option<usize>) {
+        let found = &mut self.found;
+        found.polite |= tags.has(Tags::POLITE);
+        found.also |= tags.has(Tags::ALSO);
+        found.it |= tags.has(Tags::IT);
+        found.pay_noun |= tags.has(Tags::PAY_NOUN);
+        if tags.has(Tags::ORDER_NOUN) {
+            found.order_noun = true;
+            found.terms.recurring = true;
+        }
+        self.or |= tags.has(Tags::OR);
+        if tags.has(Tags::ON.union(Tags::START)) {
+            self.preposition = Preposition::On;
+        }
+        if tags.has(Tags::ME)
+            && (verb.is_none_or(|verb| at > verb) || self.preposition == Preposition::To)
+        {
+            self.found.me = true;
+        }
+        let wants_name = matches!(
+            self.preposition,
+            Preposition::To | Preposition::Into | Preposition::For
+        );
+        let stranger = tags.is_empty()
+            || tags.has(Tags::PERSON)
+            || (wants_name && tags.has(Tags::COMMON.union(Tags::PAYEE_NOUN)));
+        if tags.is_empty() {
+            self.found.unknown_word = true;
+        }
+        if stranger {
+            self.stranger(at, wants_name, verb);
+        }
+    }
+
+    /// A word in a payee's place that is no saved name.
+    fn stranger(&mut self, at: usize, wants_name: bool, verb: Option<usize>) {
+        let token = &self.tokens[at];
+        let next_is_name = self
+            .tokens
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.kind, Kind::Name { .. } | Kind::Account(_)));
+        let after_verb = verb.is_some_and(|verb| at == verb + 1);
+        let capital = token.capital && token.is_unknown();
+        if next_is_name || !(wants_name || (token.is_unknown() && (after_verb || capital))) {
+            return;
+        }
+        let word = &self.context.folded.text[token.start..token.end];
+        let span = self.at(at);
+        let typed = &self.context.typed[span.span.start..span.span.end];
+        let reason = if self.context.names.looks_like_one(word, typed) {
+            Reason::LookAlike
+        } else {
+            Reason::UnknownPayee
+        };
+        let weak = self.preposition == Preposition::For;
+        let marked = wants_name && !weak;
+        self.preposition = Preposition::None;
+        // A name of several words is one payee.
+        if let (Some(Item::Payee { mention, .. }), true) = (self.found.items.last(), at > 0)
+            && matches!(mention.who, Who::Open(_))
+            && mention.at == self.at(at - 1)
+        {
+            return;
+        }
+        self.payee(
+            PayeeMention {
+                who: Who::Open(reason),
+                at: span,
+                marked,
+            },
+            weak,
+        );
+    }
+
+    fn preposition(&mut self, at: usize, tags: Tags) {
+        let mut next = at + 1;
+        while self.tags(next).has(Tags::DET.union(Tags::FILLER))
+            && !self.tags(next).has(Tags::PRONOUN)
+        {
+            next += 1;
+        }
+        let value = self.tokens.get(next).map(|token| &token.kind);
+        if tags.has(Tags::FOR) {
+            let named = matches!(
+                value,
+                Some(
+                    Kind::Name {
+                        possessive: false,
+                        ..
+                    } | Kind::Account(_)
+                        | Kind::Amount(_)
+                )
+            ) || self.tags(next).has(Tags::PRONOUN) && !self.is_possessive(next);
+            if named && !self.tail {
+                self.preposition = Preposition::For;
+            } else {
+                self.tail = true;
+            }
+            return;
+        }
+        if self.tail
+            && !matches!(
+                value,
+                Some(
+                    Kind::Name {
+                        possessive: false,
+                        ..
+                    } | Kind::Account(_)
+                        | Kind::BadAccount
+                )
+            )
+        {
+            return;
+        }
+        if tags.has(Tags::FROM) {
+            self.preposition = Preposition::From;
+        } else if tags.has(Tags::TO) {
+            // "to cover", "to pay off": what it is for.
+            let verb_follows = self
+                .tags(at + 1)
+                .has(Tags::PAY.union(Tags::TAIL).union(Tags::CHANGE))
+                && !self.tags(at + 1).has(Tags::PAY_NOUN);
+            self.tail = verb_follows;
+            self.preposition = if verb_follows {
+                Preposition::None
+            } else {
+                Preposition::To
+            };
+        } else if self.preposition == Preposition::None {
+            self.preposition = Preposition::Into;
+        }
+    }
+
+    /// "her 50" against "her sister".
+    fn is_possessive(&self, at: usize) -> bool {
+        self.tags(at).has(Tags::DET)
+            && self.tokens.get(at + 1).is_some_and(|next| {
+                next.is_unknown()
+                    || next.has(
+                        Tags::PERSON
+                            .union(Tags::PAY_NOUN)
+                            .union(Tags::ACCOUNT_NOUN)
+                            .union(Tags::CARD_NOUN)
+                            .union(Tags::ORDER_NOUN),
+                    )
+                    || matches!(next.kind, Kind::Name { .. })
+            })
+    }
+
+    fn pronoun(&mut self, at: usize) {
+        let preposition = std::mem::replace(&mut self.preposition, Preposition::None);
+        let who = self.context.antecedent(self.base + at);
+        if preposition == Preposition::From {
+            self.found.reverse = true;
+            return;
+        }
+        let mention = PayeeMention {
+            who,
+            at: self.at(at),
+            marked: preposition == Preposition::To,
+        };
+        self.payee(mention, preposition == Preposition::For);
+    }
+
+    fn same(&mut self, at: usize) {
+        self.preposition = Preposition::None;
+        if self.excluded() {
+            return;
+        }
+        let mention = AmountMention {
+            much: HowMuch::Same,
+            at: self.at(at),
+        };
+        self.found.items.push(Item::Amount {
+            mention,
+            total: false,
+            after_to: false,
+            after_from: false,
+            after_on: false,
+        });
+    }
+
+    fn rhythm(&mut self, at: usize) {
+        let token = &self.tokens[at];
+        let next = self.tags(at + 1);
+        let (value, end) = if token.has(Tags::RHYTHM) {
+            (token.value, at)
+        } else if next.has(Tags::WEEKDAY) {
+            (Some("weekly"), at + 1)
+        } else if next.has(Tags::TIME_UNIT) {
+            let value = match self.tokens[at + 1].value {
+                Some("week") => "weekly",
+                Some("month") => "monthly",
+                Some("quarter") => "quarterly",
+                Some("year") => "yearly",
+                _ => "other",
+            };
+            (Some(value), at + 1)
+        } else if next.has(Tags::MONTH) {
+            (Some("yearly"), at + 1)
+        } else {
+            return;
+        };
+        self.preposition = Preposition::None;
+        let frequency: Option<Frequency> = value.and_then(|value| value.parse().ok());
+        let span = self.context.span(token, &self.tokens[end]);
+        let contradicts = self.found.terms.recurring
+            && self
+                .found
+                .terms
+                .frequency
+                .as_ref()
+                .is_some_and(|known| Some(known.value) != frequency);
+        self.found.terms.recurring = true;
+        self.found.terms.frequency = frequency
+            .filter(|_| !contradicts && !token.pasted)
+            .map(|value| Grounded { value, at: span });
+    }
+
+    fn finish(mut self) -> Arguments {
+        // Two dates: which one is the first day is not said.
+        if let [date] = self.dates.as_slice() {
+            self.found.terms.start = date.value.map(|value| Grounded { value, at: date.at });
+        }
+        let left = self.found.items.is_empty();
+        self.found.negated |=
+            left && !(self.found.not_payees.is_empty() && self.found.not_amounts.is_empty());
+        self.found.negated |= left && self.negation == Negation::Rest;
+        self.found
+    }
+}

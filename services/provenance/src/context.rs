@@ -1,0 +1,171 @@
+//! What reading one message needs to know.
+
+use crate::{
+    Input, MessageSpan, Reason, Target,
+    currencies::CurrencyName,
+    fold::Folded,
+    moves::{HowMuch, Who},
+    names::{Meaning, Names},
+    tags::Tags,
+    tokens::{Amount, Kind, Token},
+};
+
+/// One message on its way through the grammar.
+pub(crate) struct Context<'a> {
+    pub input: &'a Input,
+    pub names: &'a Names,
+    pub folded: &'a Folded,
+    pub typed: &'a str,
+    pub sequence: i64,
+    pub sent_at_unix_seconds: i64,
+    pub tokens: &'a [Token],
+    /// Payees a pronoun can mean, from earlier messages.
+    pub earlier: &'a [Target],
+}
+
+impl Context<'_> {
+    /// The typed bytes of a run of tokens.
+    pub(crate) fn span(&self, from: &Token, to: &Token) -> MessageSpan {
+        MessageSpan {
+            sequence: self.sequence,
+            span: self.folded.typed(from.start, to.end),
+        }
+    }
+
+    pub(crate) fn meaning(&self, token: &Token) -> Option<&Meaning> {
+        match token.kind {
+            Kind::Name { index, .. } => Some(&self.names.get(index).meaning),
+            _ => None,
+        }
+    }
+
+    /// Whom a name token means as one who gets money.
+    pub(crate) fn who(&self, meaning: &Meaning) -> Who {
+        match (meaning.payees.as_slice(), meaning.accounts.as_slice()) {
+            ([payee], []) => Who::Target(Target::Payee(self.input.payees[*payee].id)),
+            ([], [account]) => Who::Target(Target::Own(self.input.accounts[*account].id)),
+            ([], []) => Who::Open(Reason::UnknownPayee),
+            _ => Who::Open(Reason::AmbiguousPayee),
+        }
+    }
+
+    /// Whom an account number belongs to.
+    pub(crate) fn holder(&self, number: &str) -> Who {
+        let mut payees = self
+            .input
+            .payees
+            .iter()
+            .filter(|payee| payee.iban == number);
+        match (payees.next(), payees.next()) {
+            (Some(payee), None) => return Who::Target(Target::Payee(payee.id)),
+            (Some(_), Some(_)) => return Who::Open(Reason::AmbiguousPayee),
+            _ => {}
+        }
+        match self
+            .input
+            .accounts
+            .iter()
+            .find(|account| account.iban == number)
+        {
+            Some(account) => Who::Target(Target::Own(account.id)),
+            None => Who::Account(number.to_owned()),
+        }
+    }
+
+    /// An amount in minor units of the currency it names or of the account's.
+    pub(crate) fn sum(&self, amount: Amount) -> HowMuch {
+        let currency = match amount.currency {
+            Some(CurrencyName::Known(currency)) => currency,
+            Some(CurrencyName::Foreign) => return HowMuch::Open(Reason::UnreadableAmount),
+            Some(CurrencyName::Account) | None => self.input.account_currency,
+        };
+        match (amount.value, amount.problem) {
+            (Some(value), None) => value
+                .minor_units(currency)
+                .map_or(HowMuch::Open(Reason::UnreadableAmount), |units| {
+                    HowMuch::Sum(units, currency)
+                }),
+            (_, problem) => HowMuch::Open(problem.unwrap_or(Reason::UnreadableAmount)),
+        }
+    }
+
+    /// Whom a pronoun at a place of the message means: the one payee named before it.
+    pub(crate) fn antecedent(&self, at: usize) -> Who {
+        let mut named: Vec<Target> = Vec::new();
+        for (index, token) in self.tokens[..at].iter().enumerate() {
+            let next = self.tokens.get(index + 1);
+            let stranger =
+                token.has(Tags::PERSON) && token.kind == Kind::Word && !self.describes(index)
+                    || matches!(
+                        token.kind,
+                        Kind::Name {
+                            possessive: true,
+                            ..
+                        } | Kind::BadAccount
+                    )
+                    || (token.is_unknown()
+                        && token.capital
+                        && index > 0
+                        && !self.tokens[index - 1].is_mark(".!?;\n"))
+                    || (matches!(token.kind, Kind::Name { .. })
+                        && next.is_some_and(|next| next.is_unknown() && next.capital));
+            if stranger {
+                return Who::Open(Reason::AmbiguousPayee);
+            }
+            if token.pasted || token.kind == Kind::Quoted {
+                continue;
+            }
+            let who = match &token.kind {
+                Kind::Name { .. } => self
+                    .meaning(token)
+                    .filter(|meaning| !meaning.payees.is_empty())
+                    .map(|meaning| self.who(meaning)),
+                Kind::Account(number) => Some(self.holder(number)),
+                _ => None,
+            };
+            match who {
+                Some(Who::Target(target)) if !named.contains(&target) => named.push(target),
+                Some(Who::Open(_) | Who::Account(_)) => return Who::Open(Reason::AmbiguousPayee),
+                _ => {}
+            }
+        }
+        let candidates = if named.is_empty() {
+            self.earlier
+        } else {
+            &named
+        };
+        match candidates {
+            [one] => Who::Target(*one),
+            _ => Who::Open(Reason::AmbiguousPayee),
+        }
+    }
+
+    /// Whether a person's word says what somebody named is ("Bob is my plumber"), instead of naming another.
+    fn describes(&self, at: usize) -> bool {
+        let before = self.tokens[..at]
+            .iter()
+            .rposition(|token| !token.has(Tags::DET) || token.kind != Kind::Word);
+        let Some(before) = before else { return false };
+        let is_verb = self.tokens[before].has(Tags::COMMON);
+        let apposition = self.tokens[before].is_mark(",") && before > 0;
+        let name_at = if is_verb || apposition {
+            before.checked_sub(1)
+        } else {
+            Some(before)
+        };
+        let named = name_at.is_some_and(|at| {
+            matches!(
+                self.tokens[at].kind,
+                Kind::Name {
+                    possessive: false,
+                    ..
+                }
+            )
+        });
+        let name_follows = self
+            .tokens
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.kind, Kind::Name { .. }));
+        named && (is_verb || apposition) || name_follows
+    }
+}

@@ -1,0 +1,543 @@
+//! What is live: the requests of a conversation, changed by one move after the other.
+
+use countersign_domain::{Currency, MinorUnits};
+
+use crate::{
+    ActAsk, Grounded, MessageSpan, PaymentAsk, Reason, Refusal, Target,
+    moves::{AmountMention, Fragment, HowMuch, Move, Pair, PayeeMention, Said, Terms, Who},
+};
+
+/// A payment that was asked for, live or not.
+#[derive(Clone, Debug)]
+pub(crate) struct Payment {
+    pub ask: PaymentAsk,
+    /// Requests of one clause belong together: a correction without a name is about them.
+    group: usize,
+    /// Why it is live no more.
+    pub ended: Option<Reason>,
+}
+
+/// Another act that was asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct OtherAct {
+    pub ask: ActAsk,
+    pub ended: Option<Reason>,
+}
+
+/// The state of a conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Dialogue {
+    pub payments: Vec<Payment>,
+    pub acts: Vec<OtherAct>,
+    pub refusals: Vec<Refusal>,
+    pub taken_back_at: Option<MessageSpan>,
+    groups: usize,
+    account_currency: Option<Currency>,
+}
+
+impl Dialogue {
+    pub(crate) fn new(account_currency: Currency) -> Self {
+        Self {
+            account_currency: Some(account_currency),
+            ..Self::default()
+        }
+    }
+
+    /// Applies what one message said.
+    pub(crate) fn message(&mut self, said: Vec<Said>) {
+        // A bare "no" before values in the same message begins a correction instead of taking everything back.
+        let mut cue: Option<Said> = None;
+        let first_group = self.groups;
+        for Said { act, at } in said {
+            match act {
+                Move::TakeBack { .. } => {
+                    if let Some(before) = cue.take() {
+                        self.take_back(&before);
+                    }
+                    cue = Some(Said { act, at });
+                }
+                Move::Fragment(mut fragment) if cue.is_some() && !fragment.is_empty() => {
+                    cue = None;
+                    fragment.repair = true;
+                    self.fragment(fragment, at, first_group);
+                }
+                Move::Compute if cue.is_some() => {
+                    cue = None;
+                    self.compute(at);
+                }
+                Move::Ask {
+                    pairs,
+                    terms,
+                    repair,
+                    also,
+                } => {
+                    let cued = cue.take();
+                    let kills = cued.is_some();
+                    self.ask(pairs, terms, repair || kills, also, at, first_group);
+                }
+                other => {
+                    if !matches!(other, Move::Nothing)
+                        && let Some(before) = cue.take()
+                    {
+                        self.take_back(&before);
+                    }
+                    self.apply(other, at, first_group);
+                }
+            }
+        }
+        if let Some(before) = cue {
+            self.take_back(&before);
+        }
+    }
+
+    fn apply(&mut self, act: Move, at: MessageSpan, first_group: usize) {
+        match act {
+            Move::Fragment(fragment) => self.fragment(fragment, at, first_group),
+            Move::Forbid {
+                payees,
+                amounts,
+                reason,
+            } => self.forbid(&payees, &amounts, reason, at),
+            Move::Condition => {
+                self.end_group(Reason::Conditional);
+                self.refuse(at, Reason::Conditional);
+            }
+            Move::Compute => self.compute(at),
+            Move::Act(ask) => self.act(*ask),
+            Move::FillCard(fill) => self.fill_card(&fill),
+            Move::ForbidAct(act) => {
+                for known in self
+                    .acts
+                    .iter_mut()
+                    .filter(|known| known.ask.act == act && known.ended.is_none())
+                {
+                    known.ended = Some(Reason::TakenBack);
+                    self.taken_back_at = Some(at);
+                }
+                self.refuse(at, Reason::Negated);
+            }
+            Move::Refuse(reason) => self.refuse(at, reason),
+            Move::Nothing | Move::Ask { .. } | Move::TakeBack { .. } => {}
+        }
+    }
+
+    fn refuse(&mut self, at: MessageSpan, reason: Reason) {
+        self.refusals.push(Refusal { at, reason });
+    }
+
+    fn live(&mut self) -> impl Iterator<Item = &mut Payment> {
+        self.payments
+            .iter_mut()
+            .filter(|payment| payment.ended.is_none())
+    }
+
+    /// The live requests of the newest group.
+    fn focus(&mut self) -> Vec<&mut Payment> {
+        let group = self.groups;
+        self.live()
+            .filter(|payment| payment.group == group)
+            .collect()
+    }
+
+    fn end_group(&mut self, reason: Reason) {
+        for payment in self.focus() {
+            payment.ended = Some(reason);
+        }
+    }
+
+    fn take_back(&mut self, said: &Said) {
+        if matches!(said.act, Move::TakeBack { all: true }) {
+            for payment in self.live() {
+                payment.ended = Some(Reason::TakenBack);
+            }
+            for act in self.acts.iter_mut().filter(|act| act.ended.is_none()) {
+                act.ended = Some(Reason::TakenBack);
+            }
+        } else {
+            self.end_group(Reason::TakenBack);
+        }
+        self.taken_back_at = Some(said.at);
+        self.refuse(said.at, Reason::TakenBack);
+    }
+
+    fn forbid(
+        &mut self,
+        payees: &[Target],
+        amounts: &[MinorUnits],
+        reason: Reason,
+        at: MessageSpan,
+    ) {
+        let mut hit = false;
+        for payment in self.live() {
+            let payee = payment.ask.payee.map(|payee| payee.value);
+            let amount = payment.ask.amount.map(|amount| amount.value);
+            let same_payee = payee.is_some_and(|payee| payees.contains(&payee));
+            let same_amount = amount.is_some_and(|amount| amounts.contains(&amount));
+            if same_payee || (payees.is_empty() && same_amount) {
+                payment.ended = Some(Reason::TakenBack);
+                hit = true;
+            }
+        }
+        if hit {
+            self.taken_back_at = Some(at);
+        }
+        self.refuse(at, reason);
+    }
+
+    fn compute(&mut self, at: MessageSpan) {
+        for payment in self.focus() {
+            payment.ask.amount = None;
+            payment.ask.open_because = Some(Reason::Computed);
+        }
+        self.refuse(at, Reason::Computed);
+    }
+
+    fn act(&mut self, ask: ActAsk) {
+        // The newest word about one thing stands: freezing and unfreezing, changing and ending.
+        for known in self.acts.iter_mut().filter(|known| known.ended.is_none()) {
+            let same_target = known.ask.card == ask.card
+                && known.ask.order.map(|o| o.value) == ask.order.map(|o| o.value);
+            let same_act = known.ask.act == ask.act
+                && known.ask.transaction.map(|t| t.value) == ask.transaction.map(|t| t.value);
+            if same_act && same_target {
+                known.ended = Some(Reason::TakenBack);
+            }
+        }
+        self.acts.push(OtherAct { ask, ended: None });
+        self.taken_back_at = None;
+    }
+
+    fn fill_card(&mut self, fill: &ActAsk) {
+        let open = self.acts.iter_mut().rev().find(|known| {
+            known.ended.is_none()
+                && matches!(
+                    known.ask.act,
+                    crate::Act::CardFreeze | crate::Act::CardUnfreeze
+                )
+        });
+        if let Some(known) = open {
+            known.ask.card = fill.card;
+        }
+    }
+
+    /// The amount a "same amount" means: the newest live request's, if it has one.
+    fn same_amount(&self) -> Option<(Grounded<MinorUnits>, Currency)> {
+        let newest = self
+            .payments
+            .iter()
+            .rev()
+            .find(|payment| payment.ended.is_none())?;
+        Some((newest.ask.amount?, newest.ask.currency))
+    }
+
+    fn build(&self, pair: &Pair, terms: &Terms, clause: MessageSpan) -> PaymentAsk {
+        let mut ask = PaymentAsk {
+            payee: None,
+            typed_iban: None,
+            amount: None,
+            currency: self.account_currency.unwrap_or(Currency::Eur),
+            from: terms.from,
+            recurring: terms.recurring,
+            frequency: terms.frequency,
+            start: terms.start,
+            open_because: None,
+            clause,
+        };
+        set_amount(&mut ask, pair.amount, self.same_amount());
+        set_payee(&mut ask, pair.payee.as_ref());
+        ask
+    }
+
+    fn ask(
+        &mut self,
+        pairs: Vec<Pair>,
+        terms: Terms,
+        repair: bool,
+        also: bool,
+        at: MessageSpan,
+        first_group: usize,
+    ) {
+        let asks: Vec<PaymentAsk> = pairs
+            .iter()
+            .map(|pair| self.build(pair, &terms, at))
+            .collect();
+        if repair {
+            self.replace(asks);
+            return;
+        }
+        self.groups += 1;
+        let group = self.groups;
+        for ask in &asks {
+            for known in self
+                .payments
+                .iter_mut()
+                .filter(|known| known.ended.is_none() && known.group != group)
+            {
+                let same_payee = ask.payee.is_some()
+                    && known.ask.payee.map(|p| p.value) == ask.payee.map(|p| p.value);
+                let same_amount = known.ask.amount.map(|a| a.value) == ask.amount.map(|a| a.value);
+                // A later message about the same payee is the one that counts; so is saying the same twice.
+                let unfinished = known.ask.payee.is_none() || known.ask.amount.is_none();
+                if (same_payee && (same_amount || (!also && known.group <= first_group)))
+                    || unfinished
+                {
+                    known.ended = Some(Reason::TakenBack);
+                }
+            }
+        }
+        self.payments.extend(asks.into_iter().map(|ask| Payment {
+            ask,
+            group,
+            ended: None,
+        }));
+        self.taken_back_at = None;
+    }
+
+    /// Puts requests in the place of those they correct: those to the same payees, else the newest group.
+    fn replace(&mut self, asks: Vec<PaymentAsk>) {
+        let named: Vec<Target> = asks
+            .iter()
+            .filter_map(|ask| Some(ask.payee?.value))
+            .collect();
+        let group = self.groups;
+        let corrects_known = self.live().any(|payment| {
+            payment
+                .ask
+                .payee
+                .is_some_and(|payee| named.contains(&payee.value))
+        });
+        for payment in self
+            .payments
+            .iter_mut()
+            .filter(|payment| payment.ended.is_none())
+        {
+            let same = payment
+                .ask
+                .payee
+                .is_some_and(|payee| named.contains(&payee.value));
+            let corrected = if corrects_known {
+                same
+            } else {
+                payment.group == group
+            };
+            if corrected {
+                payment.ended = Some(Reason::TakenBack);
+            }
+        }
+        self.groups += 1;
+        let group = self.groups;
+        self.payments.extend(asks.into_iter().map(|ask| Payment {
+            ask,
+            group,
+            ended: None,
+        }));
+        self.taken_back_at = None;
+    }
+
+    fn fragment(&mut self, fragment: Fragment, at: MessageSpan, first_group: usize) {
+        let complete = !fragment.pairs.is_empty()
+            && fragment
+                .pairs
+                .iter()
+                .all(|pair| pair.payee.is_some() && pair.amount.is_some());
+        let several = fragment.pairs.len() > 1;
+        let focus_is_open = self.focus_is_open();
+        if complete {
+            let same = fragment
+                .pairs
+                .iter()
+                .any(|pair| pair.amount.is_some_and(|a| a.much == HowMuch::Same));
+            if fragment.repair {
+                let asks = fragment
+                    .pairs
+                    .iter()
+                    .map(|pair| self.build(pair, &fragment.terms, at))
+                    .collect();
+                self.replace(asks);
+            } else if focus_is_open && !several {
+                self.correct(&fragment, false, at);
+            } else if fragment.can_ask || same {
+                self.ask(fragment.pairs, fragment.terms, false, true, at, first_group);
+            } else {
+                self.refuse(at, Reason::NoRequest);
+            }
+            return;
+        }
+        if fragment.is_empty() && fragment.terms == Terms::default() {
+            self.exclude(&fragment, at);
+            return;
+        }
+        if several {
+            self.open_focus(Reason::AmbiguousPayee);
+            return;
+        }
+        self.correct(&fragment, fragment.repair, at);
+    }
+
+    fn focus_is_open(&mut self) -> bool {
+        self.focus().iter().any(|payment| {
+            payment.ask.payee.is_none() && payment.ask.typed_iban.is_none()
+                || payment.ask.amount.is_none()
+        })
+    }
+
+    fn open_focus(&mut self, reason: Reason) {
+        for payment in self.focus() {
+            payment.ask.payee = None;
+            payment.ask.typed_iban = None;
+            payment.ask.open_because = Some(reason);
+        }
+    }
+
+    /// "not Carol": such a request is live no more.
+    fn exclude(&mut self, fragment: &Fragment, at: MessageSpan) {
+        if !fragment.not_payees.is_empty() || !fragment.not_amounts.is_empty() {
+            self.forbid(
+                &fragment.not_payees,
+                &fragment.not_amounts,
+                Reason::Negated,
+                at,
+            );
+        }
+    }
+
+    /// Sets parts of the request in focus.
+    fn correct(&mut self, fragment: &Fragment, repair: bool, at: MessageSpan) {
+        let same = self.same_amount();
+        let excluded = fragment.not_payees.clone();
+        let group = self.groups;
+        let aimed = |payment: &Payment| match excluded.as_slice() {
+            [] => payment.group == group,
+            some => payment
+                .ask
+                .payee
+                .is_some_and(|payee| some.contains(&payee.value)),
+        };
+        let mut focus: Vec<&mut Payment> = self
+            .payments
+            .iter_mut()
+            .filter(|payment| payment.ended.is_none() && aimed(payment))
+            .collect();
+        let amount = fragment.pairs.first().and_then(|pair| pair.amount);
+        let payee = fragment.pairs.first().and_then(|pair| pair.payee.clone());
+        if focus.len() != 1 {
+            // It does not say which of several requests it is about.
+            for payment in &mut focus {
+                if amount.is_some() {
+                    payment.ask.amount = None;
+                    payment.ask.open_because = Some(Reason::AmbiguousAmount);
+                }
+                if payee.is_some() {
+                    payment.ask.payee = None;
+                    payment.ask.open_because = Some(Reason::AmbiguousPayee);
+                }
+            }
+            if focus.is_empty() && (amount.is_some() || payee.is_some()) {
+                self.refuse(at, Reason::NoRequest);
+            }
+            return;
+        }
+        let payment = &mut *focus[0];
+        let wrong_amount = !fragment.not_amounts.is_empty()
+            && !payment
+                .ask
+                .amount
+                .is_some_and(|amount| fragment.not_amounts.contains(&amount.value));
+        if let Some(mention) = amount {
+            let known = payment.ask.amount;
+            let free = known.is_none() || repair;
+            set_amount(&mut payment.ask, Some(mention), same);
+            if wrong_amount
+                || !free
+                    && known.map(|known| known.value) != payment.ask.amount.map(|new| new.value)
+            {
+                payment.ask.amount = None;
+                payment.ask.open_because = Some(Reason::AmbiguousAmount);
+            }
+        }
+        if let Some(mention) = payee {
+            let known = payment.ask.payee;
+            let free = (known.is_none() && payment.ask.typed_iban.is_none()) || repair;
+            set_payee(&mut payment.ask, Some(&mention));
+            if !free && known.map(|known| known.value) != payment.ask.payee.map(|new| new.value) {
+                payment.ask.payee = None;
+                payment.ask.typed_iban = None;
+                payment.ask.open_because = Some(Reason::AmbiguousPayee);
+            }
+        }
+        let terms = &fragment.terms;
+        payment.ask.from = terms.from.or(payment.ask.from);
+        if terms.recurring {
+            payment.ask.recurring = true;
+            payment.ask.frequency = terms.frequency;
+        }
+        payment.ask.start = terms.start.or(payment.ask.start);
+        self.taken_back_at = None;
+    }
+}
+
+impl Fragment {
+    /// Whether it names neither payee nor amount.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+}
+
+fn set_amount(
+    ask: &mut PaymentAsk,
+    mention: Option<AmountMention>,
+    same: Option<(Grounded<MinorUnits>, Currency)>,
+) {
+    let missing = match mention.map(|mention| (mention.much, mention.at)) {
+        Some((HowMuch::Sum(units, currency), at)) => {
+            ask.amount = Some(Grounded { value: units, at });
+            ask.currency = currency;
+            None
+        }
+        Some((HowMuch::Same, _)) => match same {
+            Some((amount, currency)) => {
+                ask.amount = Some(amount);
+                ask.currency = currency;
+                None
+            }
+            None => Some(Reason::Computed),
+        },
+        Some((HowMuch::Open(reason), _)) => Some(reason),
+        None => Some(Reason::NoAmount),
+    };
+    if missing.is_some() {
+        ask.amount = None;
+    }
+    renew_reason(ask, missing, Reason::NoPayee);
+}
+
+fn set_payee(ask: &mut PaymentAsk, mention: Option<&PayeeMention>) {
+    ask.payee = None;
+    ask.typed_iban = None;
+    let missing = match mention.map(|mention| (&mention.who, mention.at)) {
+        Some((Who::Target(target), at)) => {
+            ask.payee = Some(Grounded { value: *target, at });
+            None
+        }
+        Some((Who::Account(number), at)) => {
+            ask.typed_iban = Some(Grounded {
+                value: number.clone(),
+                at,
+            });
+            None
+        }
+        Some((Who::Open(reason), _)) => Some(*reason),
+        None => Some(Reason::NoPayee),
+    };
+    renew_reason(ask, missing, Reason::NoAmount);
+}
+
+/// Keeps the reason of a slot that is still open; `other` is what to say when only the other one is.
+fn renew_reason(ask: &mut PaymentAsk, missing: Option<Reason>, other: Reason) {
+    let open = ask.amount.is_none() || (ask.payee.is_none() && ask.typed_iban.is_none());
+    ask.open_because = match missing {
+        Some(reason) => Some(reason),
+        None if open => ask.open_because.or(Some(other)),
+        None => None,
+    };
+}

@@ -1,0 +1,356 @@
+//! From a conversation to what is live in it.
+
+use crate::{
+    Consumed, Grounding, Input, Message, MessageSpan, PaymentAsk, Reason, Refusal, Span, Target,
+    context::Context,
+    dialogue::Dialogue,
+    fold::Folded,
+    lexemes, lexicon,
+    moves::{Move, Said},
+    names::Names,
+    quotes, reading, sentences,
+    tags::Tags,
+    tokens::{self, Kind, Reading, Token},
+};
+
+/// Longest message that is read; anything longer grounds nothing. The chat takes far less.
+const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+
+/// Decides what the customer's words ground at this moment.
+///
+/// Deterministic, and linear in the length of the conversation.
+pub fn ground(input: &Input) -> Grounding {
+    let language = lexicon::of_locale(&input.locale.0);
+    let names = Names::new(input, language.map(|index| &lexicon::all()[index]));
+    let mut dialogue = Dialogue::new(input.account_currency);
+    let mut earlier: Vec<Target> = Vec::new();
+    for message in &input.messages {
+        consume(&mut dialogue, input, Some(message.sequence));
+        let said = read_message(input, &names, language, message, &mut earlier);
+        dialogue.message(said);
+    }
+    consume(&mut dialogue, input, None);
+    finish(input, dialogue)
+}
+
+fn read_message(
+    input: &Input,
+    names: &Names,
+    language: Option<usize>,
+    message: &Message,
+    earlier: &mut Vec<Target>,
+) -> Vec<Said> {
+    let whole = MessageSpan {
+        sequence: message.sequence,
+        span: Span {
+            start: 0,
+            end: message.text.len(),
+        },
+    };
+    if message.text.len() > MESSAGE_BYTES_MAX {
+        return vec![Said {
+            act: Move::Refuse(Reason::NoRequest),
+            at: whole,
+        }];
+    }
+    let folded = Folded::new(&message.text);
+    let quoted = quotes::find(&folded.text);
+    let day_first = day_first(&input.locale.0);
+    let lexemes = lexemes::read(&folded, &quoted, names, day_first);
+    let Some(lexicon) = language_of(&folded, &lexemes, language) else {
+        let has_text = lexemes
+            .iter()
+            .any(|lexeme| lexeme.shape == lexemes::Shape::Word);
+        let act = if has_text {
+            Move::Refuse(Reason::UnknownLanguage)
+        } else {
+            Move::Nothing
+        };
+        return vec![Said { act, at: whole }];
+    };
+    let reading = Reading {
+        separators: lexicon::separators(&input.locale.0),
+        account_currency: input.account_currency,
+    };
+    let tokens = tokens::read(&folded, &lexemes, lexicon, reading, &message.pasted);
+    if tokens.is_empty() {
+        return Vec::new();
+    }
+    let context = Context {
+        input,
+        names,
+        folded: &folded,
+        typed: &message.text,
+        sequence: message.sequence,
+        sent_at_unix_seconds: message.sent_at_unix_seconds,
+        tokens: &tokens,
+        earlier: &earlier.clone(),
+    };
+    let said = read_sentences(&context, whole);
+    remember(&context, earlier);
+    said
+}
+
+fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
+    let tokens = context.tokens;
+    if tokens
+        .iter()
+        .any(|token| token.has(Tags::SUSPECT) && token.kind == Kind::Word)
+    {
+        return vec![Said {
+            act: Move::Refuse(Reason::Quoted),
+            at: whole,
+        }];
+    }
+    let sentences = sentences::split(tokens);
+    let works_on_text = |token: &Token| token.has(Tags::TEXT_WORK) && token.kind == Kind::Word;
+    let mut said = Vec::new();
+    for sentence in &sentences {
+        let part = &tokens[sentence.tokens.clone()];
+        let at = context.span(&part[0], &part[part.len() - 1]);
+        let (start, end) = (part[0].start, part[part.len() - 1].end);
+        let previous_end = sentence
+            .tokens
+            .start
+            .checked_sub(1)
+            .map_or(0, |before| tokens[before].end);
+        let next_start = tokens
+            .get(sentence.tokens.end)
+            .map_or(context.folded.text.len(), |next| next.end);
+        let hidden = context.folded.hidden.iter().any(|hidden| {
+            (start..end).contains(hidden)
+                || (previous_end..start).contains(hidden)
+                || (end..next_start).contains(hidden)
+        });
+        if hidden {
+            said.push(Said {
+                act: Move::Refuse(Reason::HiddenCharacter),
+                at,
+            });
+            continue;
+        }
+        if part.iter().any(works_on_text) {
+            // The text to work on may stand before or behind.
+            let about_text = part.iter().any(|token| {
+                token.has(Tags::IT) || token.is_mark(":") || token.kind == Kind::Quoted
+            });
+            if about_text || sentences.len() > 1 {
+                return vec![Said {
+                    act: Move::Refuse(Reason::Quoted),
+                    at: whole,
+                }];
+            }
+        }
+        let announces = part
+            .iter()
+            .any(|token| token.has(Tags::ANNOUNCE) && token.kind == Kind::Word)
+            || (part
+                .iter()
+                .any(|token| token.has(Tags::SAY) && token.kind == Kind::Word)
+                && part.last().is_some_and(|last| last.is_mark(":")));
+        said.extend(reading::read(context, sentence));
+        if announces {
+            // Everything behind it is somebody else's.
+            let rest = MessageSpan {
+                sequence: context.sequence,
+                span: Span {
+                    start: at.span.start,
+                    end: whole.span.end,
+                },
+            };
+            said.push(Said {
+                act: Move::Refuse(Reason::Quoted),
+                at: rest,
+            });
+            break;
+        }
+    }
+    said
+}
+
+/// The language a message is written in: the locale's, unless its words belong to another one only.
+fn language_of(
+    folded: &Folded,
+    lexemes: &[lexemes::Lexeme],
+    locale: Option<usize>,
+) -> Option<&'static lexicon::Lexicon> {
+    let mut scores = vec![0u32; lexicon::all().len()];
+    for lexeme in lexemes
+        .iter()
+        .filter(|lexeme| lexeme.shape == lexemes::Shape::Word)
+    {
+        for (language, _) in lexicon::known(&folded.text[lexeme.start..lexeme.end]) {
+            scores[*language] += 1;
+        }
+    }
+    let best = scores.iter().copied().max().unwrap_or(0);
+    let chosen = match locale {
+        Some(locale) if scores[locale] == best => Some(locale),
+        _ if best == 0 => locale,
+        _ => scores.iter().position(|score| *score == best),
+    };
+    chosen.map(|index| &lexicon::all()[index])
+}
+
+/// Whether a date such as 5/6 begins with the day there; `None` where that is not known.
+fn day_first(locale: &str) -> Option<bool> {
+    let lower = locale.to_ascii_lowercase();
+    match lower.as_str() {
+        "en" => None,
+        "en-us" => Some(false),
+        _ => lexicon::of_locale(locale).map(|_| true),
+    }
+}
+
+/// Keeps the payees a pronoun in the next message can mean: those of the newest message that names one.
+fn remember(context: &Context, earlier: &mut Vec<Target>) {
+    let mut named: Vec<Target> = Vec::new();
+    for token in context.tokens.iter().filter(|token| !token.pasted) {
+        if let Some(meaning) = context.meaning(token)
+            && let crate::moves::Who::Target(target @ Target::Payee(_)) = context.who(meaning)
+            && !named.contains(&target)
+        {
+            named.push(target);
+        }
+    }
+    if !named.is_empty() {
+        *earlier = named;
+    }
+}
+
+/// Ends what a Confirm or Cancel has used up before a message (or by the end).
+fn consume(dialogue: &mut Dialogue, input: &Input, before: Option<i64>) {
+    let past = |through: i64| before.is_none_or(|sequence| through < sequence);
+    for consumed in input
+        .consumed
+        .iter()
+        .filter(|consumed| past(consumed.through_sequence))
+    {
+        for payment in dialogue
+            .payments
+            .iter_mut()
+            .filter(|payment| payment.ended.is_none())
+        {
+            if newest_mention(&payment.ask) <= consumed.through_sequence
+                && fits(&payment.ask, consumed)
+            {
+                payment.ended = Some(Reason::Consumed);
+            }
+        }
+    }
+    for consumed in input
+        .consumed_acts
+        .iter()
+        .filter(|consumed| past(consumed.through_sequence))
+    {
+        for act in dialogue.acts.iter_mut().filter(|act| act.ended.is_none()) {
+            let target = [
+                act.ask.card.map(|card| card.value.to_string()),
+                act.ask.order.map(|order| order.value.to_string()),
+                act.ask
+                    .transaction
+                    .map(|transaction| transaction.value.to_string()),
+            ];
+            let named = target.into_iter().flatten().next();
+            let same = named.is_none() || consumed.target.is_none() || named == consumed.target;
+            if act.ask.act == consumed.act
+                && same
+                && act.ask.clause.sequence <= consumed.through_sequence
+            {
+                act.ended = Some(Reason::Consumed);
+            }
+        }
+    }
+}
+
+/// Whether a Confirm or Cancel was about this request; an open part may have been filled on the panel.
+fn fits(ask: &PaymentAsk, consumed: &Consumed) -> bool {
+    let payee = ask
+        .payee
+        .is_none_or(|payee| payee.value.id_text() == consumed.payee);
+    let amount = ask
+        .amount
+        .is_none_or(|amount| amount.value == consumed.amount && ask.currency == consumed.currency);
+    payee && amount
+}
+
+fn newest_mention(ask: &PaymentAsk) -> i64 {
+    let spans = [
+        Some(ask.clause),
+        ask.payee.map(|payee| payee.at),
+        ask.amount.map(|amount| amount.at),
+        ask.typed_iban.as_ref().map(|iban| iban.at),
+    ];
+    spans
+        .into_iter()
+        .flatten()
+        .map(|span| span.sequence)
+        .max()
+        .unwrap_or(0)
+}
+
+fn finish(input: &Input, dialogue: Dialogue) -> Grounding {
+    let mut grounding = Grounding {
+        refusals: dialogue.refusals,
+        taken_back_at: dialogue.taken_back_at,
+        ..Grounding::default()
+    };
+    let is_stale = |sequence: i64| {
+        let later = input
+            .messages
+            .iter()
+            .filter(|message| message.sequence > sequence)
+            .count();
+        let sent = input
+            .messages
+            .iter()
+            .find(|message| message.sequence == sequence)
+            .map_or(0, |message| message.sent_at_unix_seconds);
+        later > input.stale_after_messages
+            || input.now_unix_seconds.saturating_sub(sent) > input.stale_after_seconds
+    };
+    for payment in dialogue.payments {
+        let mut ask = payment.ask;
+        let ended = payment
+            .ended
+            .or_else(|| is_stale(newest_mention(&ask)).then_some(Reason::Stale));
+        if let Some(reason) = ended {
+            grounding.refusals.push(Refusal {
+                at: ask.clause,
+                reason,
+            });
+            continue;
+        }
+        keep_one_currency(input, &mut ask);
+        grounding.payments.push(ask);
+    }
+    for act in dialogue.acts {
+        let ended = act
+            .ended
+            .or_else(|| is_stale(act.ask.clause.sequence).then_some(Reason::Stale));
+        match ended {
+            Some(reason) => grounding.refusals.push(Refusal {
+                at: act.ask.clause,
+                reason,
+            }),
+            None => grounding.acts.push(act.ask),
+        }
+    }
+    grounding
+}
+
+/// An amount without a currency beside an account in another one has two readings.
+fn keep_one_currency(input: &Input, ask: &mut PaymentAsk) {
+    let from = ask.from.and_then(|from| {
+        input
+            .accounts
+            .iter()
+            .find(|account| account.id == from.value)
+    });
+    if let (Some(account), Some(_)) = (from, ask.amount)
+        && account.currency != ask.currency
+    {
+        ask.amount = None;
+        ask.open_because = Some(Reason::AmbiguousAmount);
+    }
+}

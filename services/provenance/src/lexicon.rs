@@ -1,0 +1,253 @@
+//! The words of each language, read once from one data file per language.
+//!
+//! A file has sections named after word classes; a section holds phrases separated by commas or lines, a
+//! value behind `=` where the class has one. `[language]` holds the code and the rules of its number words.
+
+use std::{collections::HashMap, sync::OnceLock};
+
+use crate::{fold::without_accents, language_files::LANGUAGE_FILES, tags::Tags};
+
+/// One phrase of a language: its further words, what it can do, and a value.
+#[derive(Debug)]
+pub(crate) struct Phrase {
+    /// The words after the first.
+    pub rest: Vec<Box<str>>,
+    pub tags: Tags,
+    pub value: Option<Box<str>>,
+}
+
+/// The decimal and grouping marks of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Separators {
+    pub decimal: char,
+    /// The mark between groups of three.
+    pub group: char,
+    /// Lakh grouping (1,00,000).
+    pub indian: bool,
+    /// Whether a plain space between groups is usual.
+    pub space_groups: bool,
+}
+
+/// What one language file says.
+#[derive(Debug)]
+pub(crate) struct Lexicon {
+    pub code: &'static str,
+    phrases: HashMap<Box<str>, Vec<Phrase>>,
+    /// First words without accents, where that differs, to the words with them.
+    unaccented: HashMap<Box<str>, Box<str>>,
+    /// "and" may stand behind a hundred or thousand.
+    pub and_after_hundred: bool,
+    /// "and" may stand between tens and units.
+    pub and_after_tens: bool,
+    /// Number words are written in one ("fünfundzwanzig"), joined by this where the unit comes first.
+    pub glue: Option<Box<str>>,
+    /// Number words run together without a joint ("duecento").
+    pub run_together: bool,
+    /// An infinitive alone asks ("Bitte 20 Euro an Bob überweisen").
+    pub infinitive_asks: bool,
+    /// Endings a name takes, as (ending of the name, ending in the sentence).
+    pub inflections: Vec<(Box<str>, Box<str>)>,
+    formats: HashMap<Box<str>, Separators>,
+    /// Plain number words for the glue parser, longest first.
+    pub numerals: Vec<(Box<str>, u64)>,
+}
+
+static LEXICONS: OnceLock<Vec<Lexicon>> = OnceLock::new();
+static KNOWN: OnceLock<HashMap<Box<str>, Vec<(usize, Tags)>>> = OnceLock::new();
+
+/// Every language that has a file.
+pub(crate) fn all() -> &'static [Lexicon] {
+    LEXICONS.get_or_init(|| {
+        LANGUAGE_FILES
+            .iter()
+            .map(|text| Lexicon::read(text))
+            .collect()
+    })
+}
+
+/// In which languages a word begins a phrase, and what the word alone does there.
+pub(crate) fn known(word: &str) -> &'static [(usize, Tags)] {
+    let table = KNOWN.get_or_init(|| {
+        let mut table: HashMap<Box<str>, Vec<(usize, Tags)>> = HashMap::new();
+        for (index, lexicon) in all().iter().enumerate() {
+            for (word, phrases) in &lexicon.phrases {
+                let tags = phrases
+                    .iter()
+                    .filter(|phrase| phrase.rest.is_empty())
+                    .fold(Tags::NONE, |tags, phrase| tags.union(phrase.tags));
+                table.entry(word.clone()).or_default().push((index, tags));
+            }
+        }
+        table
+    });
+    table.get(word).map_or(&[], Vec::as_slice)
+}
+
+/// The language of a locale's tag: its longest known prefix (`hi-Latn`, then `hi`).
+pub(crate) fn of_locale(locale: &str) -> Option<usize> {
+    let lower = locale.to_ascii_lowercase().replace('_', "-");
+    let mut prefix = lower.as_str();
+    loop {
+        if let Some(index) = all()
+            .iter()
+            .position(|lexicon| lexicon.code.eq_ignore_ascii_case(prefix))
+        {
+            return Some(index);
+        }
+        prefix = &prefix[..prefix.rfind('-')?];
+    }
+}
+
+/// How numbers are written in a locale. `None` for a language without a file.
+pub(crate) fn separators(locale: &str) -> Option<Separators> {
+    let lexicon = &all()[of_locale(locale)?];
+    let lower = locale.to_ascii_lowercase().replace('_', "-");
+    let region = lower
+        .rsplit('-')
+        .next()
+        .filter(|part| part.len() == 2 && *part != lexicon.code);
+    region
+        .and_then(|region| lexicon.formats.get(region))
+        .or_else(|| lexicon.formats.get(""))
+        .copied()
+}
+
+impl Lexicon {
+    fn read(text: &'static str) -> Self {
+        let mut lexicon = Self {
+            code: "",
+            phrases: HashMap::new(),
+            unaccented: HashMap::new(),
+            and_after_hundred: false,
+            and_after_tens: false,
+            glue: None,
+            run_together: false,
+            infinitive_asks: false,
+            inflections: Vec::new(),
+            formats: HashMap::new(),
+            numerals: Vec::new(),
+        };
+        let mut section = "";
+        for line in text.lines() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(name) = line
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'))
+            {
+                section = name;
+            } else if section == "language" {
+                lexicon.read_rule(line);
+            } else if section == "inflections" {
+                lexicon
+                    .inflections
+                    .extend(line.split(',').filter_map(|rule| {
+                        let (from, to) = rule.trim().split_once('>')?;
+                        Some((from.into(), to.into()))
+                    }));
+            } else {
+                let tags = Tags::of_section(section)
+                    .unwrap_or_else(|| panic!("no word class is called {section:?}"));
+                for entry in line
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|entry| !entry.is_empty())
+                {
+                    lexicon.add(entry, tags);
+                }
+            }
+        }
+        for phrases in lexicon.phrases.values_mut() {
+            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.rest.len()));
+        }
+        for word in lexicon.phrases.keys() {
+            let plain = without_accents(word);
+            if *plain != **word && !lexicon.phrases.contains_key(plain.as_str()) {
+                lexicon.unaccented.insert(plain.into(), word.clone());
+            }
+        }
+        lexicon
+            .numerals
+            .sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+        lexicon
+    }
+
+    fn read_rule(&mut self, line: &'static str) {
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        let value = value.trim();
+        match key.trim() {
+            "code" => self.code = value,
+            "and-after-hundred" => self.and_after_hundred = true,
+            "and-after-tens" => self.and_after_tens = true,
+            "glue" => self.glue = Some(value.into()),
+            "run-together" => self.run_together = true,
+            "infinitive-asks" => self.infinitive_asks = true,
+            key => {
+                let region = key
+                    .strip_prefix("format")
+                    .unwrap_or_else(|| panic!("no rule is called {key:?}"));
+                let mut marks = value.split_whitespace();
+                let mut mark = || marks.next().and_then(|mark| mark.chars().next());
+                let (decimal, group) = (mark().unwrap_or('.'), mark().unwrap_or(','));
+                let separators = Separators {
+                    decimal,
+                    group: if group == '_' { '\u{a0}' } else { group },
+                    indian: value.contains("lakh"),
+                    space_groups: value.contains('_'),
+                };
+                self.formats
+                    .insert(region.trim_start_matches('-').into(), separators);
+            }
+        }
+    }
+
+    fn add(&mut self, entry: &'static str, tags: Tags) {
+        let (phrase, value) = match entry.split_once('=') {
+            Some((phrase, value)) => (phrase.trim(), Some(value.trim())),
+            None => (entry, None),
+        };
+        let mut words = phrase.split([' ', '-']).filter(|word| !word.is_empty());
+        let Some(first) = words.next() else { return };
+        let rest: Vec<Box<str>> = words.map(Into::into).collect();
+        if tags.has(Tags::NUMBER.union(Tags::SCALE))
+            && rest.is_empty()
+            && let Some(number) = value.and_then(|value| value.trim_end_matches('w').parse().ok())
+        {
+            self.numerals.push((first.into(), number));
+        }
+        let phrases = self.phrases.entry(first.into()).or_default();
+        if let Some(same) = phrases.iter_mut().find(|known| known.rest == rest) {
+            same.tags = same.tags.union(tags);
+            if same.value.is_none() {
+                same.value = value.map(Into::into);
+            }
+        } else {
+            phrases.push(Phrase {
+                rest,
+                tags,
+                value: value.map(Into::into),
+            });
+        }
+    }
+
+    /// The phrases that begin with a word, longest first; a word typed without its accents finds them too.
+    pub(crate) fn phrases(&self, first: &str) -> &[Phrase] {
+        if let Some(phrases) = self.phrases.get(first) {
+            return phrases;
+        }
+        self.unaccented
+            .get(first)
+            .and_then(|word| self.phrases.get(word))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// What the word alone does.
+    pub(crate) fn tags(&self, word: &str) -> Tags {
+        self.phrases(word)
+            .iter()
+            .filter(|phrase| phrase.rest.is_empty())
+            .fold(Tags::NONE, |tags, phrase| tags.union(phrase.tags))
+    }
+}

@@ -1,0 +1,113 @@
+//! What one clause does to the conversation.
+
+use countersign_domain::{Currency, MinorUnits};
+
+use crate::{Act, Grounded, MessageSpan, Reason, Target};
+
+/// Whom a clause names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Target(Target),
+    /// An account number of somebody who is no saved payee.
+    Account(String),
+    Open(Reason),
+}
+
+/// How much a clause names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HowMuch {
+    Sum(MinorUnits, Currency),
+    /// The amount of the request before ("same amount").
+    Same,
+    Open(Reason),
+}
+
+/// A payee as it stands in a clause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PayeeMention {
+    pub who: Who,
+    pub at: MessageSpan,
+    /// A preposition of the goal stands before it.
+    pub marked: bool,
+}
+
+/// An amount as it stands in a clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AmountMention {
+    pub much: HowMuch,
+    pub at: MessageSpan,
+}
+
+/// One payment a clause asks for; a missing part is open.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Pair {
+    pub payee: Option<PayeeMention>,
+    pub amount: Option<AmountMention>,
+}
+
+/// What a payment or order carries beside its pair.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Terms {
+    pub from: Option<Grounded<countersign_domain::AccountId>>,
+    pub frequency: Option<Grounded<countersign_domain::Frequency>>,
+    /// A repeated payment, with or without a rhythm that can be read.
+    pub recurring: bool,
+    pub start: Option<Grounded<(i32, u8, u8)>>,
+}
+
+/// A clause's effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// Asks for payments.
+    Ask {
+        pairs: Vec<Pair>,
+        terms: Terms,
+        repair: bool,
+        also: bool,
+    },
+    /// Values without a verb: fills or corrects the request before.
+    Fragment(Fragment),
+    /// "no", "stop": takes back everything, or the last request.
+    TakeBack { all: bool },
+    /// Says not to pay something.
+    Forbid {
+        payees: Vec<Target>,
+        amounts: Vec<MinorUnits>,
+        reason: Reason,
+    },
+    /// "but only if …" behind a request.
+    Condition,
+    /// The amount of the request before would have to be worked out ("round it up").
+    Compute,
+    /// Another act.
+    Act(Box<crate::ActAsk>),
+    /// Names the card of the act before.
+    FillCard(Box<crate::ActAsk>),
+    /// Says not to do another act.
+    ForbidAct(Act),
+    /// Grounds nothing.
+    Refuse(Reason),
+    /// Nothing to do with a request.
+    Nothing,
+}
+
+/// Values without a verb.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Fragment {
+    pub pairs: Vec<Pair>,
+    pub not_payees: Vec<Target>,
+    pub not_amounts: Vec<MinorUnits>,
+    pub terms: Terms,
+    /// A word of correction stands with them.
+    pub repair: bool,
+    /// They can be a request of their own ("20 to Bob, please").
+    pub can_ask: bool,
+    pub also: bool,
+}
+
+/// A move with the clause it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub act: Move,
+    pub at: MessageSpan,
+}

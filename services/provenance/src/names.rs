@@ -1,0 +1,287 @@
+//! The names the customer may call payees, accounts, cards and orders by.
+
+use std::collections::HashMap;
+
+use unicode_security::confusable_detection::skeleton;
+
+use crate::{
+    Input,
+    fold::{folded_name, without_accents},
+    lexicon::{self, Lexicon},
+    tags::Tags,
+};
+
+/// Everything one name can mean. The numbers are places in the input's lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Meaning {
+    pub payees: Vec<usize>,
+    pub accounts: Vec<usize>,
+    pub cards: Vec<usize>,
+    pub orders: Vec<usize>,
+}
+
+/// One name as it may stand in a message.
+#[derive(Debug)]
+pub(crate) struct Name {
+    /// Folded, single spaces.
+    pub text: String,
+    pub meaning: Meaning,
+    /// It is also an ordinary word: only a capital in a payee's place makes it a name.
+    pub ordinary: bool,
+    /// The whole name as saved, not a part of it.
+    full: bool,
+}
+
+/// The index of all names of one input.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    names: Vec<Name>,
+    by_first: HashMap<char, Vec<usize>>,
+    skeletons: HashMap<String, ()>,
+}
+
+/// Words that stand in many companies' names and so name none of them.
+const LEGAL_FORMS: &[&str] = &[
+    "ltd", "inc", "llc", "plc", "gmbh", "ag", "kg", "sa", "sarl", "sas", "srl", "spa", "bv", "nv",
+    "co", "company", "corp", "limited", "group", "services", "service", "shop", "store", "bank",
+    "the", "and", "und", "et", "de", "da", "do", "del", "la", "le", "van", "von", "der", "den",
+    "di", "sp", "z", "o.o", "mr", "mrs", "ms", "dr", "account", "card",
+];
+
+enum What {
+    Payee(usize),
+    Account(usize),
+    Card(usize),
+    Order(usize),
+}
+
+impl Names {
+    pub(crate) fn new(input: &Input, language: Option<&Lexicon>) -> Self {
+        let mut table: HashMap<String, (Meaning, bool)> = HashMap::new();
+        let spellings = |payee: &crate::Payee| -> Vec<String> {
+            std::iter::once(&payee.name)
+                .chain(&payee.aliases)
+                .map(|name| folded_name(name))
+                .collect()
+        };
+        for (index, payee) in input.payees.iter().enumerate() {
+            for name in spellings(payee) {
+                add(&mut table, &name, &What::Payee(index), true);
+            }
+        }
+        // A whole name means its bearer, also where it is a part of somebody else's.
+        let whole: Vec<String> = table.keys().cloned().collect();
+        for (index, payee) in input.payees.iter().enumerate() {
+            for name in spellings(payee) {
+                for part in parts(&name).filter(|part| !whole.iter().any(|name| name == part)) {
+                    add(&mut table, part, &What::Payee(index), false);
+                }
+            }
+        }
+        for (index, account) in input.accounts.iter().enumerate() {
+            for name in &account.names {
+                add(&mut table, &folded_name(name), &What::Account(index), true);
+            }
+        }
+        for (index, card) in input.cards.iter().enumerate() {
+            for name in &card.names {
+                let name = folded_name(name);
+                add(&mut table, &name, &What::Card(index), true);
+                if let Some(part) = name.strip_suffix(" card") {
+                    add(&mut table, part, &What::Card(index), true);
+                }
+            }
+        }
+        for (index, order) in input.orders.iter().enumerate() {
+            for name in &order.names {
+                add(&mut table, &folded_name(name), &What::Order(index), true);
+            }
+        }
+        let mut names = Self::default();
+        for (text, (meaning, full)) in &table {
+            names.skeletons.insert(skeleton(text).collect(), ());
+            names.push(text.clone(), meaning.clone(), *full);
+        }
+        names.add_variants(&table, language);
+        for list in names.by_first.values_mut() {
+            list.sort_by_key(|index| {
+                let name = &names.names[*index];
+                (std::cmp::Reverse(name.text.len()), !name.full)
+            });
+        }
+        names
+    }
+
+    fn push(&mut self, text: String, meaning: Meaning, full: bool) {
+        let Some(first) = text.chars().next() else {
+            return;
+        };
+        let ordinary = !meaning.payees.is_empty() && is_ordinary(&text);
+        // A number alone is never a name: it would hide an amount.
+        if !text.contains(char::is_alphabetic) || (ordinary && !full) {
+            return;
+        }
+        self.by_first
+            .entry(first)
+            .or_default()
+            .push(self.names.len());
+        self.names.push(Name {
+            text,
+            meaning,
+            ordinary,
+            full,
+        });
+    }
+
+    /// Forms without accents and with a language's endings, where no other name is written so.
+    fn add_variants(
+        &mut self,
+        table: &HashMap<String, (Meaning, bool)>,
+        language: Option<&Lexicon>,
+    ) {
+        let mut variants: HashMap<String, Meaning> = HashMap::new();
+        let mut note = |form: String, meaning: &Meaning| {
+            if !table.contains_key(&form) {
+                variants.entry(form).or_default().merge(meaning);
+            }
+        };
+        for (text, (meaning, full)) in table {
+            if meaning.payees.is_empty() || (!full && is_ordinary(text)) {
+                continue;
+            }
+            let plain = without_accents(text);
+            if plain != *text {
+                note(plain, meaning);
+            }
+            if text.contains(' ') {
+                continue;
+            }
+            for (from, to) in language.map_or(&[][..], |language| &language.inflections) {
+                if let Some(stem) = text.strip_suffix(&**from)
+                    && stem.chars().count() >= 2
+                {
+                    note(format!("{stem}{to}"), meaning);
+                }
+            }
+        }
+        for (form, meaning) in variants {
+            self.push(form, meaning, false);
+        }
+    }
+
+    pub(crate) fn get(&self, index: usize) -> &Name {
+        &self.names[index]
+    }
+
+    /// The longest name that stands at a place of a folded text, and where it ends.
+    pub(crate) fn at(&self, text: &str, start: usize) -> Option<(usize, usize)> {
+        let rest = &text[start..];
+        let candidates = self.by_first.get(&rest.chars().next()?)?;
+        candidates.iter().find_map(|index| {
+            let length = matches(rest, &self.names[*index].text)?;
+            ends_a_name(&rest[length..]).then_some((*index, start + length))
+        })
+    }
+
+    /// Whether a word looks like a saved name although it is another string.
+    pub(crate) fn looks_like_one(&self, word: &str, capitals: &str) -> bool {
+        let own: String = skeleton(word).collect();
+        if self.skeletons.contains_key(&own) && !self.names.iter().any(|name| name.text == word) {
+            return true;
+        }
+        // A capital I or a digit looks like a small l only as it was typed.
+        let typed: String = skeleton(capitals).collect();
+        self.names.iter().any(|name| {
+            name.text != word && {
+                let saved: String = skeleton(&name.text).collect();
+                saved == typed.to_lowercase() || saved == typed
+            }
+        })
+    }
+}
+
+impl Meaning {
+    fn merge(&mut self, other: &Self) {
+        let join = |into: &mut Vec<usize>, from: &[usize]| {
+            into.extend(from);
+            into.sort_unstable();
+            into.dedup();
+        };
+        join(&mut self.payees, &other.payees);
+        join(&mut self.accounts, &other.accounts);
+        join(&mut self.cards, &other.cards);
+        join(&mut self.orders, &other.orders);
+    }
+}
+
+fn add(table: &mut HashMap<String, (Meaning, bool)>, text: &str, what: &What, full: bool) {
+    let entry = table.entry(text.to_owned()).or_default();
+    let (list, index) = match what {
+        What::Payee(index) => (&mut entry.0.payees, *index),
+        What::Account(index) => (&mut entry.0.accounts, *index),
+        What::Card(index) => (&mut entry.0.cards, *index),
+        What::Order(index) => (&mut entry.0.orders, *index),
+    };
+    if !list.contains(&index) {
+        list.push(index);
+    }
+    entry.1 |= full;
+}
+
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    name.split(' ').filter(move |part| {
+        *part != name
+            && part.chars().count() >= 3
+            && part
+                .chars()
+                .all(|character| character.is_alphabetic() || character == '\'' || character == '-')
+            && !LEGAL_FORMS.contains(part)
+    })
+}
+
+/// Whether every word of a name is also an ordinary word of some language.
+fn is_ordinary(text: &str) -> bool {
+    text.split(' ').all(|word| {
+        lexicon::known(word)
+            .iter()
+            .any(|(_, tags)| !tags.is_empty() && !tags.without(Tags::PERSON).is_empty())
+            || LEGAL_FORMS.contains(&word)
+    })
+}
+
+/// The length of a name at the beginning of a text; a space of the name stands for any blank.
+fn matches(text: &str, name: &str) -> Option<usize> {
+    let mut at = 0;
+    for character in name.chars() {
+        if character == ' ' {
+            let blanks: usize = text[at..]
+                .chars()
+                .take_while(|c| *c == ' ' || *c == '\u{a0}')
+                .map(char::len_utf8)
+                .sum();
+            if blanks == 0 {
+                return None;
+            }
+            at += blanks;
+        } else {
+            if !text[at..].starts_with(character) {
+                return None;
+            }
+            at += character.len_utf8();
+        }
+    }
+    Some(at)
+}
+
+fn ends_a_name(rest: &str) -> bool {
+    let mut next = rest.chars();
+    match next.next() {
+        None => true,
+        Some('\'') => {
+            !next.next().is_some_and(char::is_alphanumeric)
+                || rest.starts_with("'s") && !rest[2..].starts_with(char::is_alphanumeric)
+        }
+        Some('.' | '@' | '-' | '_' | '/' | '&') => !next.next().is_some_and(char::is_alphanumeric),
+        Some(other) => !other.is_alphanumeric() && crate::fold::is_base(other),
+    }
+}

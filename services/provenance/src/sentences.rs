@@ -1,0 +1,205 @@
+//! Where sentences and clauses end.
+
+use std::ops::Range;
+
+use crate::{
+    tags::Tags,
+    tokens::{Kind, Token},
+};
+
+/// One sentence: its tokens without the mark that ends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sentence {
+    pub tokens: Range<usize>,
+    pub question: bool,
+}
+
+/// Splits a message into sentences.
+pub(crate) fn split(tokens: &[Token]) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        if !token.is_mark(".!?;\n\u{2026}\u{3002}\u{ff1f}\u{ff01}\u{bf}\u{a1}\u{61f}") {
+            continue;
+        }
+        // "Mr. Bob"
+        if token.is_mark(".") && at > start && tokens[at - 1].has(Tags::TITLE) {
+            continue;
+        }
+        let question = token.is_mark("?\u{ff1f}\u{61f}");
+        if at > start {
+            sentences.push(Sentence {
+                tokens: start..at,
+                question,
+            });
+        } else if question && let Some(last) = sentences.last_mut() {
+            last.question = true;
+        }
+        start = at + 1;
+    }
+    if start < tokens.len() {
+        sentences.push(Sentence {
+            tokens: start..tokens.len(),
+            question: false,
+        });
+    }
+    sentences
+}
+
+/// Words a clause can begin with so that it stands on its own.
+const STARTERS: Tags = Tags::PAY
+    .union(Tags::CHANGE)
+    .union(Tags::REFUND)
+    .union(Tags::STOP)
+    .union(Tags::FREEZE)
+    .union(Tags::UNFREEZE)
+    .union(Tags::DISPUTE)
+    .union(Tags::MAKE)
+    .union(Tags::ADD)
+    .union(Tags::FIX)
+    .union(Tags::REPAIR)
+    .union(Tags::NO)
+    .union(Tags::TAKE_BACK)
+    .union(Tags::TAKE_BACK_LAST)
+    .union(Tags::SUBJECT)
+    .union(Tags::NEG)
+    .union(Tags::FRAME)
+    .union(Tags::FRAME_MINE)
+    .union(Tags::FRAME_NEED)
+    .union(Tags::SPLIT)
+    .union(Tags::REMIND)
+    .union(Tags::SAY)
+    .union(Tags::REVERSE)
+    .union(Tags::DEBT)
+    .union(Tags::ASK);
+
+/// Verbs of a request of their own.
+pub(crate) const VERBS: Tags = Tags::PAY
+    .union(Tags::PAY_INFINITIVE)
+    .union(Tags::REFUND)
+    .union(Tags::REFUND_INFINITIVE)
+    .union(Tags::CHANGE)
+    .union(Tags::CHANGE_INFINITIVE)
+    .union(Tags::STOP)
+    .union(Tags::FREEZE)
+    .union(Tags::UNFREEZE)
+    .union(Tags::DISPUTE)
+    .union(Tags::MAKE)
+    .union(Tags::MAKE_INFINITIVE)
+    .union(Tags::ADD)
+    .union(Tags::SPLIT);
+
+const LIGHT: Tags = Tags::FILLER
+    .union(Tags::POLITE)
+    .union(Tags::ALSO)
+    .union(Tags::AFFIRM)
+    .union(Tags::AND)
+    .union(Tags::CONTRAST);
+
+const SOFT_MARKS: &str = ",:-\u{2013}\u{2014}()/";
+
+/// Splits a sentence into clauses. Commas between arguments do not split.
+pub(crate) fn clauses(tokens: &[Token]) -> Vec<Range<usize>> {
+    let mut clauses = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < tokens.len() {
+        if at > start && begins_clause(tokens, start, at) {
+            clauses.push(start..at);
+            start = at;
+        }
+        at += 1;
+    }
+    clauses.push(start..tokens.len());
+    clauses.retain(|clause| {
+        tokens[clause.clone()]
+            .iter()
+            .any(|token| !matches!(token.kind, Kind::Mark(_)))
+    });
+    clauses
+}
+
+fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
+    let token = &tokens[at];
+    let only_light = tokens[start..at]
+        .iter()
+        .all(|token| token.has(LIGHT.union(Tags::REPAIR)) && token.kind == Kind::Word);
+    if token.has(
+        Tags::REPAIR
+            .union(Tags::TAKE_BACK)
+            .union(Tags::TAKE_BACK_LAST)
+            .union(Tags::FIX),
+    ) {
+        // "no wait", "sorry, I meant": one cue, unless something was asked before it.
+        return !only_light;
+    }
+    if token.has(Tags::NO) {
+        return !only_light;
+    }
+    let before = &tokens[at - 1];
+    let soft = is_soft(tokens, at - 1);
+    let joint = before.has(Tags::AND.union(Tags::CONTRAST)) && before.kind == Kind::Word;
+    if !soft && !joint {
+        return false;
+    }
+    let head =
+        (at..tokens.len()).find(|at| !(tokens[*at].has(LIGHT) && !tokens[*at].has(STARTERS)));
+    let Some(head) = head else { return false };
+    if tokens[head].has(STARTERS) && tokens[head].kind == Kind::Word {
+        return true;
+    }
+    if !soft {
+        return false;
+    }
+    if before.is_mark(":") || is_bystander(tokens, head) {
+        return true;
+    }
+    // A verb on both sides: each has its own clause.
+    let end = (head..tokens.len())
+        .find(|at| is_soft(tokens, *at))
+        .unwrap_or(tokens.len());
+    let has_verb = |range: Range<usize>| {
+        tokens[range]
+            .iter()
+            .any(|token| token.has(VERBS) && token.kind == Kind::Word)
+    };
+    has_verb(start..at) && has_verb(head..end)
+}
+
+/// A mark that may part clauses; a hyphen only between blanks.
+fn is_soft(tokens: &[Token], at: usize) -> bool {
+    let token = &tokens[at];
+    token.is_mark(SOFT_MARKS)
+        && !(token.is_mark("-/")
+            && token.glued
+            && tokens.get(at + 1).is_some_and(|next| next.glued))
+}
+
+/// A name with a sentence of its own behind it ("…, Bob knows about it").
+fn is_bystander(tokens: &[Token], at: usize) -> bool {
+    let Kind::Name { possessive, .. } = tokens[at].kind else {
+        return false;
+    };
+    let Some(next) = tokens.get(at + 1) else {
+        return false;
+    };
+    let argument = Tags::AND
+        .union(Tags::OR)
+        .union(Tags::TO)
+        .union(Tags::FOR)
+        .union(Tags::FROM)
+        .union(Tags::EACH)
+        .union(Tags::POLITE)
+        .union(Tags::RESPECTIVELY)
+        .union(Tags::FILLER)
+        .union(Tags::ON)
+        .union(Tags::DAY_WORD)
+        .union(Tags::INSTEAD)
+        .union(Tags::CURRENCY)
+        .union(Tags::RHYTHM)
+        .union(Tags::EVERY)
+        .union(Tags::APPROX)
+        .union(Tags::SAME)
+        .union(Tags::ALSO);
+    !possessive && next.kind == Kind::Word && (next.is_unknown() || !next.has(argument))
+}
