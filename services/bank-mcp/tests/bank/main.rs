@@ -9,4 +9,5 @@ mod gate;
 mod process;
 mod protocol;
 mod reads;
+mod requests;
 mod tokens;
