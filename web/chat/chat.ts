@@ -70,6 +70,7 @@ async function send(message: Message): Promise<void> {
       else if (line.type === "text") reply.append(line.text);
       else if (line.type === "looked_at") reply.looked(line.tool);
       else if (line.type === "prepared") reply.prepared();
+      else if (line.type === "nothing_done") reply.nothingDone();
       else if (line.type === "done") trouble = null;
       else trouble = words.failure(line.code);
     }
@@ -138,6 +139,7 @@ function show(opened: Opened): void {
     const reply = new Reply();
     reply.append(message.text);
     for (const tool of message.looked_at) reply.looked(tool);
+    if (message.nothing_done) reply.nothingDone();
     const trouble = {
       complete: null,
       stopped: words.STOPPED,

@@ -47,6 +47,10 @@ export class Compose {
       this.#submit();
     });
     this.#stop.addEventListener("click", onStop);
+    // The panel may put the keyboard into this frame at the customer's wish; it belongs in the box then.
+    window.addEventListener("focus", () => {
+      if (document.activeElement === document.body && !this.#form.hidden) this.#box.focus();
+    });
     this.#draw();
   }
 

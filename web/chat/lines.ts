@@ -6,6 +6,7 @@ export type Line =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "looked_at"; readonly tool: string }
   | { readonly type: "prepared"; readonly action: string }
+  | { readonly type: "nothing_done" }
   | { readonly type: "done" }
   | { readonly type: "failed"; readonly code: string };
 
@@ -45,7 +46,7 @@ export function parseLine(text: string): Line | null {
   }
   if (typeof value !== "object" || value === null || !("type" in value)) return null;
   const member = { recorded: "utterance", text: "text", looked_at: "tool", prepared: "action", failed: "code" };
-  if (value.type === "done") return { type: "done" };
+  if (value.type === "done" || value.type === "nothing_done") return { type: value.type };
   if (typeof value.type !== "string" || !Object.hasOwn(member, value.type)) return null;
   const name = member[value.type as keyof typeof member];
   return typeof (value as Record<string, unknown>)[name] === "string" ? (value as Line) : null;

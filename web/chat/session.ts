@@ -9,6 +9,7 @@ export type Kept =
       readonly text: string;
       readonly state: "running" | "complete" | "stopped" | "failed";
       readonly looked_at: readonly string[];
+      readonly nothing_done: boolean;
     };
 
 /** What the bank answers to a code. */

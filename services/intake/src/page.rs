@@ -23,6 +23,7 @@ const ASSETS: &[(&str, &str, &str)] = assets! {
     "/chat/chat.js", JAVASCRIPT, "chat/chat.js";
     "/chat/compose.js", JAVASCRIPT, "chat/compose.js";
     "/chat/dom.js", JAVASCRIPT, "chat/dom.js";
+    "/chat/foreign.js", JAVASCRIPT, "chat/foreign.js";
     "/chat/lines.js", JAVASCRIPT, "chat/lines.js";
     "/chat/session.js", JAVASCRIPT, "chat/session.js";
     "/chat/spans.js", JAVASCRIPT, "chat/spans.js";

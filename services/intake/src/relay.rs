@@ -53,6 +53,8 @@ pub enum Out<'a> {
         /// The request.
         action: ActionId,
     },
+    /// The reply says that something was done, and the record says otherwise.
+    NothingDone,
     /// The reply is whole.
     Done,
     /// It is not, and nothing more comes.
@@ -194,6 +196,7 @@ mod tests {
     #[test]
     fn lines_have_their_fixed_form() {
         let line = |out: Out<'_>| String::from_utf8(out.line().to_vec()).expect("text");
+        assert_eq!(line(Out::NothingDone), "{\"type\":\"nothing_done\"}\n");
         assert_eq!(line(Out::Done), "{\"type\":\"done\"}\n");
         assert_eq!(
             line(Out::Text { text: "a\nb" }),

@@ -5,6 +5,7 @@ use std::{panic::AssertUnwindSafe, time::Duration};
 use bytes::Bytes;
 use countersign_domain::{ConversationId, CustomerId, Secret};
 use countersign_identity::{SessionClaims, SignError, TokenId, TurnId, sign_session};
+use countersign_screening::claims_done;
 use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, mpsc::Sender};
 use uuid::Uuid;
@@ -14,7 +15,7 @@ use crate::{
     ambient,
     app::App,
     relay::{Out, Shown, known_code},
-    store::{StoreError, reply, turn_grant},
+    store::{StoreError, action_status, reply, turn_grant},
 };
 
 /// Longest turn. The token and the grant live a little longer, so that ending them is our act and not theirs.
@@ -74,6 +75,9 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
     let rest = shown.rest();
     if !rest.is_empty() {
         let _ = out.send(Out::Text { text: &rest }.line()).await;
+    }
+    if is_unfounded_claim(&app, &turn.bearer, turn.conversation, shown.body()).await {
+        let _ = out.send(Out::NothingDone.line()).await;
     }
     let (ending, last) = match end {
         End::Done => (reply::Ending::Complete, Out::Done),
@@ -184,12 +188,42 @@ fn mint_token(app: &App, turn: &Turn, turn_id: TurnId) -> Result<Secret, SignErr
 async fn is_on_record(app: &App, turn: &Turn, action: countersign_domain::ActionId) -> bool {
     let ask = async {
         let mut transaction = app.database.begin(&turn.bearer).await?;
-        turn_grant::action_is_known(&mut transaction, turn.conversation, action).await
+        action_status::is_known(&mut transaction, turn.conversation, action).await
     };
     match ask.await {
         Ok(known) => known,
         Err(error) => {
-            tracing::warn!(?error, "Could not look a request up");
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "Could not look a request up"
+            );
+            false
+        }
+    }
+}
+
+/// Whether a reply says that something was done in a conversation in which nothing was confirmed. When the record
+/// cannot be asked, the answer is no: the page then says nothing of its own.
+pub async fn is_unfounded_claim(
+    app: &App,
+    bearer: &Secret,
+    conversation: ConversationId,
+    reply: &str,
+) -> bool {
+    if !claims_done(reply) {
+        return false;
+    }
+    let ask = async {
+        let mut transaction = app.database.begin(bearer).await?;
+        action_status::any_confirmed(&mut transaction, conversation).await
+    };
+    match ask.await {
+        Ok(confirmed) => !confirmed,
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "Could not compare a reply with the record"
+            );
             false
         }
     }

@@ -59,6 +59,8 @@ async function send(message) {
                 reply.looked(line.tool);
             else if (line.type === "prepared")
                 reply.prepared();
+            else if (line.type === "nothing_done")
+                reply.nothingDone();
             else if (line.type === "done")
                 trouble = null;
             else
@@ -132,6 +134,8 @@ function show(opened) {
         reply.append(message.text);
         for (const tool of message.looked_at)
             reply.looked(tool);
+        if (message.nothing_done)
+            reply.nothingDone();
         const trouble = {
             complete: null,
             stopped: words.STOPPED,

@@ -39,6 +39,11 @@ export class Compose {
             this.#submit();
         });
         this.#stop.addEventListener("click", onStop);
+        // The panel may put the keyboard into this frame at the customer's wish; it belongs in the box then.
+        window.addEventListener("focus", () => {
+            if (document.activeElement === document.body && !this.#form.hidden)
+                this.#box.focus();
+        });
         this.#draw();
     }
     /** Shows the box. It never takes the focus by itself: it stands beside the page that confirms. */

@@ -39,8 +39,8 @@ export function parseLine(text) {
     if (typeof value !== "object" || value === null || !("type" in value))
         return null;
     const member = { recorded: "utterance", text: "text", looked_at: "tool", prepared: "action", failed: "code" };
-    if (value.type === "done")
-        return { type: "done" };
+    if (value.type === "done" || value.type === "nothing_done")
+        return { type: value.type };
     if (typeof value.type !== "string" || !Object.hasOwn(member, value.type))
         return null;
     const name = member[value.type];

@@ -1,6 +1,7 @@
 // The messages on the page. Everything is text; a reply in progress grows piece by piece.
 import { make, required } from "./dom.js";
-import { lookedAt, PREPARED } from "./words.js";
+import { pieces } from "./foreign.js";
+import { lookedAt, NOT_FROM_THE_BANK, NOTHING_DONE, PREPARED } from "./words.js";
 const list = required("messages", HTMLOListElement);
 const scroll = required("scroll", HTMLElement);
 const say = required("say", HTMLElement);
@@ -65,6 +66,15 @@ export function addKept(text) {
     add("You", "customer").text.textContent = text;
     follow();
 }
+/** A piece of a reply: text, or a link or number that is shown dead and marked. */
+function shownPiece(piece) {
+    if (!piece.foreign)
+        return document.createTextNode(piece.text);
+    return make("span", { class: "foreign" }, [
+        make("bdi", { text: piece.text }),
+        make("small", { text: ` (${NOT_FROM_THE_BANK})` }),
+    ]);
+}
 /** A reply that is on its way. */
 export class Reply {
     #item;
@@ -74,6 +84,8 @@ export class Reply {
     #waiting = make("span", { class: "waiting", text: "is working…" });
     #whole = "";
     #prepared = false;
+    #corrected = false;
+    #drawing = false;
     constructor() {
         const { item, text } = add("Assistant", "assistant");
         this.#item = item;
@@ -86,7 +98,18 @@ export class Reply {
     /** Adds a piece of text. */
     append(piece) {
         this.#whole += piece;
-        this.#text.textContent = this.#whole;
+        // At most once per picture: a long reply in small pieces is not looked through for each of them.
+        if (this.#drawing)
+            return;
+        this.#drawing = true;
+        requestAnimationFrame(() => {
+            if (this.#drawing)
+                this.#draw();
+        });
+    }
+    #draw() {
+        this.#drawing = false;
+        this.#text.replaceChildren(...pieces(this.#whole).map(shownPiece));
         follow();
     }
     /** Notes what the assistant looked at, each thing once. */
@@ -107,6 +130,12 @@ export class Reply {
         this.#item.append(make("p", { class: "prepared", text: PREPARED }));
         follow();
     }
+    /** Sets the record beside a reply that says more than what happened. */
+    nothingDone() {
+        this.#corrected = true;
+        this.#item.append(make("p", { class: "trouble", text: NOTHING_DONE }));
+        follow();
+    }
     /** Takes it away: nothing came. */
     remove() {
         this.#item.remove();
@@ -119,10 +148,11 @@ export class Reply {
             this.#item.append(make("p", { class: "trouble", text: trouble }));
         }
         if (this.#whole === "" && trouble === null)
-            this.append("(The assistant gave no answer.)");
-        follow();
+            this.#whole = "(The assistant gave no answer.)";
+        this.#draw();
         // Read once, when it is whole: pieces read as they come are noise.
-        const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : "", trouble ?? ""];
+        const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : ""];
+        words.push(this.#corrected ? NOTHING_DONE : "", trouble ?? "");
         if (aloud === "aloud")
             say.textContent = words.filter((part) => part !== "").join(" ");
     }

@@ -2,6 +2,7 @@
 
 use axum::extract::{Query, State, rejection::QueryRejection};
 use countersign_domain::{ConversationId, CustomerId, UtteranceId};
+use countersign_screening::claims_done;
 use countersign_serve::Problem;
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
@@ -9,7 +10,7 @@ use sqlx::PgConnection;
 use crate::{
     app::App,
     session::Chat,
-    store::{StoreError, conversation, reply},
+    store::{StoreError, action_status, conversation, reply},
 };
 
 /// Most exchanges of a conversation that are shown.
@@ -36,6 +37,8 @@ pub enum Kept {
         state: String,
         /// The tools whose results it saw.
         looked_at: Vec<String>,
+        /// Whether it says that something was done where nothing was.
+        nothing_done: bool,
     },
 }
 
@@ -83,7 +86,9 @@ pub async fn read_history(
     owner: CustomerId,
     conversation: ConversationId,
 ) -> Result<Vec<Kept>, StoreError> {
-    let exchanges = reply::latest(connection, owner, conversation, None, EXCHANGES_MAX).await?;
+    let exchanges =
+        reply::latest(&mut *connection, owner, conversation, None, EXCHANGES_MAX).await?;
+    let confirmed = action_status::any_confirmed(connection, conversation).await?;
     let mut kept = Vec::with_capacity(exchanges.len() * 2);
     for exchange in exchanges {
         let id = UtteranceId::from_uuid(exchange.utterance_id);
@@ -94,6 +99,7 @@ pub async fn read_history(
         if let (Some(text), Some(state)) = (exchange.reply, exchange.state) {
             kept.push(Kept::Assistant {
                 reply_to: id,
+                nothing_done: !confirmed && claims_done(&text),
                 text,
                 state,
                 looked_at: exchange.looked_at.unwrap_or_default(),

@@ -200,7 +200,10 @@ async fn repeat_outcome(
             Ok(Some(_)) if began.elapsed() < TURN_TIME_OUT + END_GRACE => {}
             Ok(_) => break None,
             Err(error) => {
-                tracing::warn!(?error, "Could not read a reply");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "Could not read a reply"
+                );
                 break None;
             }
         }
@@ -226,6 +229,9 @@ async fn repeat_outcome(
     }
     if !kept.body.is_empty() {
         let _ = out.send(Out::Text { text: &kept.body }.line()).await;
+    }
+    if turn::is_unfounded_claim(&app, &chat.bearer, conversation, &kept.body).await {
+        let _ = out.send(Out::NothingDone.line()).await;
     }
     let last = match kept.state.as_str() {
         "complete" => Out::Done,

@@ -1,6 +1,6 @@
 //! What a turn may do at the bank, and its end.
 
-use countersign_domain::{ActionId, ConversationId, CustomerId, Secret};
+use countersign_domain::{ConversationId, CustomerId, Secret};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -37,20 +37,4 @@ pub async fn end(connection: &mut PgConnection, secret: &Secret) -> Result<bool,
         .fetch_one(connection)
         .await?;
     Ok(row.ended)
-}
-
-/// Whether a request of this conversation is on record, whatever the agent says of it.
-pub async fn action_is_known(
-    connection: &mut PgConnection,
-    conversation: ConversationId,
-    action: ActionId,
-) -> Result<bool, StoreError> {
-    let row = sqlx::query!(
-        r#"SELECT EXISTS (SELECT FROM bank.action_status($1) s WHERE s.action_id = $2) AS "known!""#,
-        conversation.uuid(),
-        action.uuid()
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok(row.known)
 }

@@ -250,6 +250,42 @@ async fn signing_out_ends_a_running_turn() {
 }
 
 #[tokio::test]
+async fn a_false_it_is_done_is_answered_from_the_record() {
+    let bank = Bank::start().await;
+    let ada = bank.customer("Ada").await;
+    let chat = bank.open_chat(&ada).await;
+    let claim = [text("I've sent 20 "), text("to Bob."), done()];
+    bank.agent.will_answer(&claim);
+    let message = chat.message("Send 20 to Bob");
+    let found = lines(chat.send(&message).await).await;
+    let nothing_done = json!({"type": "nothing_done"});
+    assert_eq!(
+        found[found.len() - 2..],
+        [nothing_done.clone(), json!({"type": "done"})]
+    );
+    assert!(
+        lines(chat.send(&message).await)
+            .await
+            .contains(&nothing_done),
+        "said again with the stored reply"
+    );
+    let reloaded = bank.open_chat(&ada).await;
+    assert_eq!(reloaded.opened["history"][1]["nothing_done"], true);
+    sqlx::query(
+        "INSERT INTO bank.pending_action (customer_id, action_id, conversation_id, kind, target_key, grounded_through, state)
+         SELECT customer_id, gen_random_uuid(), conversation_id, 'transfer', 'transfer', 0, 'confirmed' FROM bank.conversation",
+    )
+    .execute(&mut bank.admin().await)
+    .await
+    .expect("a confirmed request");
+    bank.agent.will_answer(&claim);
+    assert!(
+        !chat.say("did you?").await.contains(&nothing_done),
+        "it may be true now"
+    );
+}
+
+#[tokio::test]
 async fn a_hostile_reply_shows_nothing_hidden_and_claims_nothing_unrecorded() {
     let bank = Bank::start().await;
     let ada = bank.customer("Ada").await;
@@ -296,6 +332,7 @@ async fn a_hostile_reply_shows_nothing_hidden_and_claims_nothing_unrecorded() {
         [
             &json!({"type": "looked_at", "tool": "list_payees"}),
             &json!({"type": "prepared", "action": format!("act_{}", known.simple())}),
+            &json!({"type": "nothing_done"}),
             &json!({"type": "done"}),
         ]
     );

@@ -118,12 +118,10 @@ async fn a_double_send_is_one_message_and_one_turn() {
         done(),
     ]);
     let message = chat.message("Send 20 to Bob");
-    let release = async {
-        bank.agent.turn_came().await;
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        bank.agent.go_on();
-    };
-    let (one, other, ()) = tokio::join!(chat.send(&message), chat.send(&message), release);
+    // Both answers begin while the agent holds its own back.
+    let (one, other) = tokio::join!(chat.send(&message), chat.send(&message));
+    bank.agent.turn_came().await;
+    bank.agent.go_on();
     let (one, other) = tokio::join!(lines(one), lines(other));
     assert_eq!(one, other);
     assert_eq!(one.len(), 4);
@@ -185,15 +183,12 @@ async fn two_messages_at_once_begin_one_turn() {
     for round in 0..5 {
         bank.agent.will_answer(&[Part::Hold, done()]);
         let (one, other) = (chat.message("a"), chat.message("b"));
-        let release = async {
-            bank.agent.turn_came().await;
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            bank.agent.go_on();
-        };
-        let (one, other, ()) = tokio::join!(chat.send(&one), chat.send(&other), release);
+        let (one, other) = tokio::join!(chat.send(&one), chat.send(&other));
         let mut statuses = [one.status().as_u16(), other.status().as_u16()];
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 409], "round {round}");
+        bank.agent.turn_came().await;
+        bank.agent.go_on();
         let _ = tokio::join!(one.text(), other.text());
     }
     assert_eq!(bank.count(UTTERANCES).await, 5);
@@ -226,10 +221,9 @@ async fn two_processes_answer_one_message_at_a_time() {
         let (here, repeated) =
             tokio::join!(async { lines(chat.send(&message).await).await }, meanwhile);
         assert_eq!(here, repeated, "round {round}");
-        assert_eq!(
-            lines(there.send(&newer).await).await.last(),
-            Some(&json!({"type": "done"}))
-        );
+        let newer = there.send(&newer).await;
+        bank.agent.turn_came().await;
+        assert_eq!(lines(newer).await.last(), Some(&json!({"type": "done"})));
     }
     assert_eq!(bank.count(UTTERANCES).await, 6);
     assert_eq!(bank.agent.turns().len(), 6);
