@@ -1,1 +1,25 @@
-//! placeholder
+//! The panel's side of a request: what the card shows, and everything a customer can make of it.
+//!
+//! Only `panel` depends on this crate. Every transition here takes the customer's lock first and recomputes what the card claims
+//! from the customer's words and the bank's tables; what cannot be reproduced is neither shown with a button nor run. Money
+//! moves in one place, the database function `bank.confirm_action`, which [`confirm::confirm`] calls.
+
+pub mod cancel;
+pub mod card;
+pub mod cards;
+pub mod confirm;
+mod draw;
+pub mod error;
+mod event;
+mod facts;
+pub mod fill;
+pub mod keep;
+pub mod loops;
+mod next_version;
+pub mod receipt;
+mod recheck;
+mod slots;
+mod wording;
+
+pub use card::Card;
+pub use error::ActError;

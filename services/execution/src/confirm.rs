@@ -1,0 +1,287 @@
+//! Confirm: the one way in to the function that makes a request take effect.
+
+use countersign_domain::{
+    ActionId, ActionKind, Secret, TransferId,
+    record::{challenge, executed_hash},
+    text::{NoteError, check_note},
+};
+use countersign_store::{action::StoredAction, session};
+use sqlx::{PgPool, Postgres, Transaction};
+use uuid::Uuid;
+
+use crate::{
+    ActError, Card,
+    cards::{NonceSource, load_one, redraw, show},
+    draw::SealedRecord,
+    event,
+    facts::Facts,
+    receipt::short_code,
+    wording,
+};
+
+/// What a Confirm carries.
+#[derive(Clone, Debug)]
+pub struct ConfirmInput {
+    /// The version of the card that was displayed.
+    pub version: i32,
+    /// H of the record that was displayed.
+    pub confirm_hash: [u8; 32],
+    /// The one-time nonce of that showing.
+    pub nonce: Secret,
+    /// The customer's note for the payee; empty for none.
+    pub note: String,
+}
+
+/// The answer to a Confirm, the same however often it is asked.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Confirmed {
+    /// `confirmed`.
+    pub outcome: &'static str,
+    /// Where the receipt stands.
+    pub receipt: String,
+    /// The code by which a person finds it again, the same in chat and panel.
+    pub short_code: String,
+    /// The balance of the account the money left, after it.
+    pub balance: Option<String>,
+    /// One sentence that says what happened.
+    pub message: String,
+}
+
+/// Checks the note and answers with the challenge a passkey signs: bound to the record, the showing and the note.
+/// Changes nothing.
+///
+/// # Errors
+/// [`ActError::StaleCard`] with the card as it is now when the record is not the one displayed.
+pub async fn prepare(
+    pool: &PgPool,
+    secret: &Secret,
+    which: ActionId,
+    input: &ConfirmInput,
+    nonce: NonceSource<'_>,
+) -> Result<[u8; 32], ActError> {
+    let mut transaction = session::begin(pool, secret).await?;
+    session::customer(&mut transaction).await?;
+    let action = load_one(&mut transaction, which).await?;
+    check_note_for(&action, &input.note)?;
+    let facts = Facts::load(&mut transaction).await?;
+    let drawn = redraw(&mut transaction, &action, &facts).await?;
+    match drawn.record {
+        Some(sealed) if same_record(&sealed, &action, input) => Ok(challenge(
+            &sealed.confirm_hash,
+            input.nonce.expose().as_bytes(),
+            &input.note,
+        )),
+        _ => Err(stale(transaction, &action, &facts, nonce).await?),
+    }
+}
+
+/// Confirms an action.
+///
+/// Under the customer's lock the record is rebuilt from stored values and the customer's words; only when its hash is the one
+/// the card displayed is the execution function called. Asked again after success with the same H, the stored answer comes back.
+///
+/// # Errors
+/// See [`ActError`]. Nothing has happened, unless the error says that the action is now expired or refused.
+pub async fn confirm(
+    pool: &PgPool,
+    secret: &Secret,
+    which: ActionId,
+    input: &ConfirmInput,
+    nonce: NonceSource<'_>,
+) -> Result<Confirmed, ActError> {
+    let mut transaction = session::begin(pool, secret).await?;
+    let customer = session::lock_customer(&mut transaction).await?;
+    let action = load_one(&mut transaction, which).await?;
+    if let Some(answer) = stored_answer(&mut transaction, &action, input).await? {
+        return Ok(answer);
+    }
+    check_note_for(&action, &input.note)?;
+    let facts = Facts::load(&mut transaction).await?;
+    if action.state != countersign_domain::ActionState::Pending {
+        let card = show(&mut transaction, &action, &facts, nonce).await?;
+        return Err(ActError::NotOpen(Box::new(card)));
+    }
+    let sealed = match redraw(&mut transaction, &action, &facts).await?.record {
+        Some(sealed) if same_record(&sealed, &action, input) => sealed,
+        // An action past its time has no record; the function below is the one that marks it.
+        _ if action.expires_at <= facts.now => return expire(transaction, which).await,
+        _ => return Err(stale(transaction, &action, &facts, nonce).await?),
+    };
+
+    let executed = executed_hash(&sealed.confirm_hash, &input.note);
+    let new_ids: Vec<Uuid> = (0..action.values.lines.len().max(1))
+        .map(|_| Uuid::now_v7())
+        .collect();
+    let transfers: Vec<TransferId> = new_ids.iter().copied().map(TransferId::from_uuid).collect();
+    let now = session::bank_clock(&mut transaction).await?;
+    let payload = event::confirmed(
+        &sealed.record,
+        customer,
+        action.id,
+        action.kind,
+        now,
+        (sealed.confirm_hash, executed),
+        &transfers,
+    )?;
+    let outcome = sqlx::query_scalar!(
+        r#"SELECT bank.confirm_action($1, $2, $3, $4, $5, $6, $7, $8, $9) AS "outcome!""#,
+        which.uuid(),
+        input.version,
+        input.nonce.expose(),
+        &sealed.confirm_hash[..],
+        &executed[..],
+        input.note,
+        sealed.bytes,
+        &new_ids,
+        payload
+    )
+    .fetch_one(&mut *transaction)
+    .await?;
+    match outcome.as_str() {
+        "executed" | "already_executed" => {
+            let action = load_one(&mut transaction, which).await?;
+            let answer = answer(&mut transaction, &action, &executed).await?;
+            transaction.commit().await?;
+            Ok(answer)
+        }
+        "expired" => {
+            transaction.commit().await?;
+            Err(ActError::Expired)
+        }
+        "not_found" => Err(ActError::NotFound),
+        "stale_card" | "not_open" => Err(stale(transaction, &action, &facts, nonce).await?),
+        refusal => {
+            let refusal = refusal.to_owned();
+            transaction.commit().await?;
+            Err(ActError::Refused(refusal))
+        }
+    }
+}
+
+fn same_record(sealed: &SealedRecord, action: &StoredAction, input: &ConfirmInput) -> bool {
+    action.values.version == input.version && sealed.confirm_hash == input.confirm_hash
+}
+
+fn check_note_for(action: &StoredAction, note: &str) -> Result<(), ActError> {
+    if !note.is_empty() && action.kind != ActionKind::Transfer {
+        return Err(ActError::Invalid("A note goes with a transfer only."));
+    }
+    check_note(note).map_err(|error| match error {
+        NoteError::TooLong => ActError::Invalid("The note is longer than 200 characters."),
+        NoteError::Character => {
+            ActError::Invalid("The note holds a line break or a character that cannot be seen.")
+        }
+    })
+}
+
+/// Marks an action whose time is over, by the same function that would have run it.
+async fn expire(
+    mut transaction: Transaction<'static, Postgres>,
+    which: ActionId,
+) -> Result<Confirmed, ActError> {
+    let moved = sqlx::query!(
+        r#"UPDATE bank.pending_action SET state = 'expired', reason = 'expired'
+            WHERE customer_id = bank.current_customer() AND action_id = $1 AND state = 'pending' AND expires_at <= bank.bank_clock()
+            RETURNING current_version"#,
+        which.uuid()
+    )
+    .fetch_optional(&mut *transaction)
+    .await?;
+    if let Some(row) = moved {
+        let now = session::bank_clock(&mut transaction).await?;
+        event::record(
+            &mut transaction,
+            "expired",
+            which,
+            row.current_version,
+            now,
+            event::Detail::default(),
+        )
+        .await?;
+        transaction.commit().await?;
+    }
+    Err(ActError::Expired)
+}
+
+/// The card as it is now, for somebody who acted on an older picture.
+async fn stale(
+    mut transaction: Transaction<'static, Postgres>,
+    action: &StoredAction,
+    facts: &Facts,
+    nonce: NonceSource<'_>,
+) -> Result<ActError, ActError> {
+    let card: Card = show(&mut transaction, action, facts, nonce).await?;
+    transaction.commit().await?;
+    Ok(
+        if action.state == countersign_domain::ActionState::Pending {
+            ActError::StaleCard(Box::new(card))
+        } else {
+            ActError::NotOpen(Box::new(card))
+        },
+    )
+}
+
+/// The answer that was given before, when the same record was confirmed before.
+async fn stored_answer(
+    transaction: &mut Transaction<'static, Postgres>,
+    action: &StoredAction,
+    input: &ConfirmInput,
+) -> Result<Option<Confirmed>, ActError> {
+    let done = sqlx::query!(
+        "SELECT confirm_hash, executed_hash FROM bank.execution WHERE customer_id = $1 AND action_id = $2",
+        action.customer.uuid(),
+        action.id.uuid()
+    )
+    .fetch_optional(&mut **transaction)
+    .await?;
+    match done {
+        Some(row) if row.confirm_hash == input.confirm_hash => {
+            let executed: [u8; 32] = row
+                .executed_hash
+                .try_into()
+                .map_err(|_| countersign_store::action::ActionError::Corrupt("executed hash"))?;
+            Ok(Some(answer(transaction, action, &executed).await?))
+        }
+        _ => Ok(None),
+    }
+}
+
+async fn answer(
+    transaction: &mut Transaction<'static, Postgres>,
+    action: &StoredAction,
+    executed: &[u8; 32],
+) -> Result<Confirmed, ActError> {
+    let facts = Facts::load(transaction).await?;
+    let account = action
+        .values
+        .from_account
+        .and_then(|account| facts.account(account));
+    let moves_money = matches!(action.kind, ActionKind::Transfer | ActionKind::Refund);
+    let total = action
+        .values
+        .lines
+        .iter()
+        .filter_map(|line| line.amount)
+        .try_fold(countersign_domain::MinorUnits::ZERO, |sum, amount| {
+            sum.checked_add(amount)
+        })
+        .and_then(|amount| {
+            action
+                .values
+                .currency
+                .map(|currency| countersign_domain::Money { amount, currency })
+        });
+    Ok(Confirmed {
+        outcome: "confirmed",
+        receipt: format!("/receipts/{}", action.id),
+        short_code: short_code(executed),
+        balance: account.filter(|_| moves_money).map(|account| {
+            countersign_domain::Money {
+                amount: account.balance,
+                currency: account.currency,
+            }
+            .to_display()
+        }),
+        message: wording::done(action.kind, total),
+    })
+}

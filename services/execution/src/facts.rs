@@ -1,0 +1,305 @@
+//! What the bank knows and a card shows, read together so that a card is one picture.
+
+use std::collections::HashMap;
+
+use countersign_domain::{
+    AccountId, ActionId, CardId, Currency, Frequency, MinorUnits, Money, OrderId, PayeeId,
+    TransferId, limits::Limits,
+};
+use countersign_store::action::ActionError;
+use sqlx::PgConnection;
+use time::{Date, OffsetDateTime};
+
+pub(crate) struct AccountFact {
+    pub id: AccountId,
+    pub label: String,
+    pub iban: String,
+    pub currency: Currency,
+    pub balance: MinorUnits,
+    pub is_default: bool,
+}
+
+pub(crate) struct PayeeFact {
+    pub id: PayeeId,
+    pub name: String,
+    pub iban: String,
+    pub name_check: String,
+    pub saved_year: i32,
+    pub paid_before: bool,
+}
+
+pub(crate) struct CardFact {
+    pub id: CardId,
+    pub label: String,
+    pub last_four: String,
+    pub frozen: bool,
+}
+
+pub(crate) struct OrderFact {
+    pub id: OrderId,
+    pub payee: PayeeId,
+    pub amount: Money,
+    pub frequency: Frequency,
+    pub active: bool,
+}
+
+pub(crate) struct TransactionFact {
+    pub id: TransferId,
+    pub counterparty: String,
+    pub counterparty_iban: Option<String>,
+    pub amount: Money,
+    pub day: Date,
+    pub incoming: bool,
+}
+
+/// Everything about the session's customer that cards are drawn from, at one moment.
+pub(crate) struct Facts {
+    pub now: OffsetDateTime,
+    pub today: Date,
+    pub rules_version: String,
+    pub locale: String,
+    pub accounts: Vec<AccountFact>,
+    pub payees: Vec<PayeeFact>,
+    pub cards: Vec<CardFact>,
+    pub orders: Vec<OrderFact>,
+    /// The newest ones, and every one an open action is about.
+    pub transactions: Vec<TransactionFact>,
+    pub limits: HashMap<Currency, Limits>,
+    pub spent_today: HashMap<Currency, MinorUnits>,
+    /// What waits in payments, per action and currency.
+    pub waiting: Vec<(ActionId, Currency, MinorUnits)>,
+}
+
+fn currency(code: &str) -> Result<Currency, ActionError> {
+    code.parse().map_err(|_| ActionError::Corrupt("currency"))
+}
+
+fn amount(count: i64) -> Result<MinorUnits, ActionError> {
+    MinorUnits::new(count).ok_or(ActionError::Corrupt("amount"))
+}
+
+impl Facts {
+    pub async fn load(connection: &mut PgConnection) -> Result<Self, ActionError> {
+        let clock = sqlx::query!(
+            r#"SELECT bank.bank_clock() AS "now!", bank.bank_day() AS "today!", rules_version,
+                      (SELECT locale FROM bank.customer WHERE customer_id = bank.current_customer()) AS "locale!"
+                 FROM bank.setting"#
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        let mut facts = Self {
+            now: clock.now,
+            today: clock.today,
+            rules_version: clock.rules_version,
+            locale: clock.locale,
+            accounts: Vec::new(),
+            payees: Vec::new(),
+            cards: Vec::new(),
+            orders: Vec::new(),
+            transactions: Vec::new(),
+            limits: HashMap::new(),
+            spent_today: HashMap::new(),
+            waiting: Vec::new(),
+        };
+        facts.load_accounts(connection).await?;
+        facts.load_payees(connection).await?;
+        facts.load_targets(connection).await?;
+        facts.load_limits(connection).await?;
+        Ok(facts)
+    }
+
+    async fn load_accounts(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
+        for row in sqlx::query!(
+            r#"SELECT a.account_id, a.label, a.iban, a.currency, a.is_default, b.balance_minor_units
+                 FROM bank.account a JOIN bank.account_balance b USING (customer_id, account_id)
+                WHERE a.customer_id = bank.current_customer() ORDER BY a.is_default DESC, a.account_id"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.accounts.push(AccountFact {
+                id: AccountId::from_uuid(row.account_id),
+                label: row.label,
+                iban: row.iban,
+                currency: currency(&row.currency)?,
+                balance: amount(row.balance_minor_units)?,
+                is_default: row.is_default,
+            });
+        }
+        Ok(())
+    }
+
+    async fn load_payees(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
+        for row in sqlx::query!(
+            r#"SELECT p.payee_id, p.name, p.iban, p.name_check, p.created_at,
+                      EXISTS (SELECT FROM bank.payee_paid d WHERE d.customer_id = p.customer_id AND d.payee_id = p.payee_id) AS "paid!"
+                 FROM bank.payee p WHERE p.customer_id = bank.current_customer() ORDER BY p.name, p.payee_id"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.payees.push(PayeeFact {
+                id: PayeeId::from_uuid(row.payee_id),
+                name: row.name,
+                iban: row.iban,
+                name_check: row.name_check,
+                saved_year: row.created_at.year(),
+                paid_before: row.paid,
+            });
+        }
+        Ok(())
+    }
+
+    async fn load_targets(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
+        for row in sqlx::query!(
+            "SELECT card_id, label, last_four, state FROM bank.card WHERE customer_id = bank.current_customer() ORDER BY card_id"
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.cards.push(CardFact {
+                id: CardId::from_uuid(row.card_id),
+                label: row.label,
+                last_four: row.last_four,
+                frozen: row.state == "frozen",
+            });
+        }
+        for row in sqlx::query!(
+            r#"SELECT order_id, payee_id, amount_minor_units, currency, frequency, state FROM bank.standing_order
+                WHERE customer_id = bank.current_customer() ORDER BY order_id"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.orders.push(OrderFact {
+                id: OrderId::from_uuid(row.order_id),
+                payee: PayeeId::from_uuid(row.payee_id),
+                amount: Money { amount: amount(row.amount_minor_units)?, currency: currency(&row.currency)? },
+                frequency: row.frequency.parse().map_err(|_| ActionError::Corrupt("frequency"))?,
+                active: row.state == "active",
+            });
+        }
+        for row in sqlx::query!(
+            r#"(SELECT transfer_id, kind, counterparty_name, counterparty_iban, amount_minor_units, currency,
+                       (created_at AT TIME ZONE (SELECT time_zone FROM bank.setting))::date AS "day!"
+                  FROM bank.transfer
+                 WHERE customer_id = bank.current_customer() AND kind IN ('card_payment', 'payment_out', 'payment_in')
+                 ORDER BY created_at DESC, transfer_id DESC LIMIT 25)
+               UNION
+               (SELECT t.transfer_id, t.kind, t.counterparty_name, t.counterparty_iban, t.amount_minor_units, t.currency,
+                       (t.created_at AT TIME ZONE (SELECT time_zone FROM bank.setting))::date
+                  FROM bank.pending_action a
+                  JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
+                  JOIN bank.transfer t ON t.customer_id = v.customer_id AND t.transfer_id = v.transaction_id
+                 WHERE a.customer_id = bank.current_customer()
+                   AND (a.state IN ('pending', 'held') OR a.changed_at > bank.bank_clock() - interval '1 hour'))
+               ORDER BY 7 DESC, 1"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            let (Some(id), Some(kind), Some(counterparty), Some(count), Some(code)) =
+                (row.transfer_id, row.kind, row.counterparty_name, row.amount_minor_units, row.currency)
+            else {
+                return Err(ActionError::Corrupt("transaction"));
+            };
+            self.transactions.push(TransactionFact {
+                id: TransferId::from_uuid(id),
+                counterparty,
+                counterparty_iban: row.counterparty_iban,
+                amount: Money { amount: amount(count)?, currency: currency(&code)? },
+                day: row.day,
+                incoming: kind == "payment_in",
+            });
+        }
+        Ok(())
+    }
+
+    async fn load_limits(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
+        for row in sqlx::query!(
+            r#"SELECT currency, per_transfer_minor_units, per_day_minor_units, pending_total_minor_units, first_payment_minor_units
+                 FROM bank.customer_limit WHERE customer_id = bank.current_customer()"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.limits.insert(
+                currency(&row.currency)?,
+                Limits {
+                    per_transfer: amount(row.per_transfer_minor_units)?,
+                    per_day: amount(row.per_day_minor_units)?,
+                    pending_total: amount(row.pending_total_minor_units)?,
+                    first_payment: amount(row.first_payment_minor_units)?,
+                },
+            );
+        }
+        for row in sqlx::query!(
+            "SELECT currency, spent_minor_units FROM bank.spent_day WHERE customer_id = bank.current_customer() AND day = bank.bank_day()"
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.spent_today.insert(currency(&row.currency)?, amount(row.spent_minor_units)?);
+        }
+        for row in sqlx::query!(
+            r#"SELECT a.action_id, v.currency AS "currency!", sum(l.amount_minor_units)::bigint AS "amount!"
+                 FROM bank.pending_action a
+                 JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
+                 JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
+                WHERE a.customer_id = bank.current_customer() AND a.state = 'pending' AND a.kind IN ('transfer', 'refund')
+                  AND a.expires_at > bank.bank_clock()
+                  AND v.currency IS NOT NULL AND l.own_account_id IS NULL AND l.amount_minor_units IS NOT NULL
+                GROUP BY a.action_id, v.currency"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.waiting.push((ActionId::from_uuid(row.action_id), currency(&row.currency)?, amount(row.amount)?));
+        }
+        Ok(())
+    }
+
+    pub fn account(&self, id: AccountId) -> Option<&AccountFact> {
+        self.accounts.iter().find(|fact| fact.id == id)
+    }
+
+    pub fn payee(&self, id: PayeeId) -> Option<&PayeeFact> {
+        self.payees.iter().find(|fact| fact.id == id)
+    }
+
+    pub fn card(&self, id: CardId) -> Option<&CardFact> {
+        self.cards.iter().find(|fact| fact.id == id)
+    }
+
+    pub fn order(&self, id: OrderId) -> Option<&OrderFact> {
+        self.orders.iter().find(|fact| fact.id == id)
+    }
+
+    pub fn transaction(&self, id: TransferId) -> Option<&TransactionFact> {
+        self.transactions.iter().find(|fact| fact.id == id)
+    }
+
+    /// The account that money leaves when the customer names none: their default where it has the currency, else the only
+    /// one that has it.
+    pub fn default_account(&self, currency: Currency) -> Option<AccountId> {
+        let mut of_currency = self
+            .accounts
+            .iter()
+            .filter(|account| account.currency == currency);
+        let first = of_currency.next()?;
+        if first.is_default || of_currency.next().is_none() {
+            return Some(first.id);
+        }
+        None
+    }
+
+    /// What waits in other actions than this one.
+    pub fn waiting_beside(&self, action: ActionId, currency: Currency) -> Option<MinorUnits> {
+        self.waiting
+            .iter()
+            .filter(|(other, other_currency, _)| *other != action && *other_currency == currency)
+            .try_fold(MinorUnits::ZERO, |sum, (_, _, amount)| {
+                sum.checked_add(*amount)
+            })
+    }
+}
