@@ -8,6 +8,7 @@ use countersign_domain::Secret;
 use tokio::sync::OnceCell;
 
 use crate::Database;
+use crate::people::{CaptiveAgent, Customer, DoorClient};
 use crate::stack::{
     self, DemoCustomer, Logins, Ports, Service, Stack, StackOptions, programs, tokens,
 };
@@ -28,6 +29,18 @@ impl Bank {
     /// # Errors
     /// When anything does not start; the end of the failed service's log is in the message.
     pub async fn start() -> anyhow::Result<Self> {
+        Self::start_with(None).await
+    }
+
+    /// The same, with an agent in the test's hands instead of the real one.
+    ///
+    /// # Errors
+    /// As [`Bank::start`].
+    pub async fn start_with_agent(agent: &CaptiveAgent) -> anyhow::Result<Self> {
+        Self::start_with(Some(&agent.url())).await
+    }
+
+    async fn start_with(agent_url: Option<&str>) -> anyhow::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         static PROGRAMS: OnceCell<PathBuf> = OnceCell::const_new();
         let programs = PROGRAMS
@@ -45,6 +58,7 @@ impl Bank {
             logins: &logins,
             customers: &customers,
             programs,
+            agent_url,
         })
         .await?;
         Ok(Self {
@@ -91,6 +105,70 @@ impl Bank {
     pub async fn login_token(&self, name: &str) -> anyhow::Result<Secret> {
         let customer = self.customer(name)?.id;
         tokens::login_token(&mut self.database.admin().await?, customer).await
+    }
+
+    /// A client without a memory of its own: it follows no redirect and keeps no cookie.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn http(&self) -> anyhow::Result<reqwest::Client> {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Ok(reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()?)
+    }
+
+    /// Signs a demo customer in, with panel and chat.
+    ///
+    /// # Errors
+    /// When a step is refused.
+    pub async fn sign_in(&self, name: &str) -> anyhow::Result<Customer> {
+        let token = self.login_token(name).await?;
+        Customer::sign_in(
+            self.http()?,
+            &self.origin(Service::Panel),
+            &self.origin(Service::Intake),
+            token.expose(),
+        )
+        .await
+    }
+
+    /// A client of the bank's door.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn door(&self) -> anyhow::Result<DoorClient> {
+        Ok(DoorClient::new(self.http()?, &self.origin(Service::Door)))
+    }
+
+    /// The balance of a customer's account, in minor units, from the table itself.
+    ///
+    /// # Errors
+    /// When there is no such account.
+    pub async fn balance(&self, name: &str, label: &str) -> anyhow::Result<i64> {
+        let customer = self.customer(name)?.id;
+        let mut admin = self.database.admin().await?;
+        Ok(sqlx::query_scalar(
+            "SELECT b.balance_minor_units FROM bank.account_balance b JOIN bank.account a USING (customer_id, account_id) \
+              WHERE a.customer_id = $1 AND a.label = $2",
+        )
+        .bind(customer.uuid())
+        .bind(label)
+        .fetch_one(&mut admin)
+        .await?)
+    }
+
+    /// All money in customers' accounts and the count of entries: what an attack must leave alone.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn money(&self) -> anyhow::Result<(i64, i64)> {
+        let mut admin = self.database.admin().await?;
+        Ok(sqlx::query_as(
+            "SELECT (SELECT sum(balance_minor_units)::bigint FROM bank.account_balance), (SELECT count(*) FROM bank.entry)",
+        )
+        .fetch_one(&mut admin)
+        .await?)
     }
 
     /// A session token for the door, as of one turn of a new conversation of a customer.

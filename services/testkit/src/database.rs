@@ -78,6 +78,22 @@ impl Database {
         self.server.admin(&self.name).await
     }
 
+    /// The rows of a query, as the superuser sees them: an array of objects.
+    ///
+    /// # Errors
+    /// When the query fails.
+    pub async fn query_json(&self, sql: &str) -> anyhow::Result<serde_json::Value> {
+        let mut admin = self.admin().await?;
+        let statement = format!(
+            "SELECT coalesce(json_agg(row_to_json(found)), '[]'::json)::text FROM ({sql}) AS found"
+        );
+        let text: String = sqlx::query_scalar(AssertSqlSafe(statement))
+            .fetch_one(&mut admin)
+            .await?;
+        admin.close().await?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
     /// Moves this database's `bank_clock()` ahead of the system's by `seconds` (behind, when negative).
     ///
     /// # Errors

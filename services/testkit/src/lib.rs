@@ -4,10 +4,12 @@
 //! reaches the crate that executes.
 
 pub mod bank;
+pub mod cage;
 pub mod checkout;
 pub mod database;
 pub mod files;
 pub mod installed;
+pub mod people;
 pub mod postgres;
 pub mod secrets;
 pub mod server;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::Context;
 use countersign_domain::Secret;
@@ -61,6 +62,16 @@ impl TestServer {
                 Ok(Self::at(location))
             })
             .await
+    }
+
+    /// Makes a server that already runs the one of this process. To be called before [`Self::shared`].
+    ///
+    /// # Errors
+    /// When this process has one already.
+    pub fn share(location: Location) -> anyhow::Result<()> {
+        SHARED
+            .set(Self::at(location))
+            .map_err(|_| anyhow::anyhow!("this process has a test server already"))
     }
 
     /// A server that already runs.
@@ -239,7 +250,9 @@ async fn start_for_this_process() -> anyhow::Result<Location> {
 /// When PostgreSQL is not found or does not start.
 pub async fn start_throwaway(parent: &Path) -> anyhow::Result<(Cluster, PathBuf)> {
     sweep(parent);
-    let folder = parent.join(format!("countersign-test-{}", std::process::id()));
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = parent.join(format!("countersign-test-{}-{count}", std::process::id()));
     let options = ClusterOptions {
         folder: folder.join("postgres"),
         sockets: folder.join("db"),

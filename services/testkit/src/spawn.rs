@@ -12,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+use crate::cage::{self, Cage};
+
 /// As whom a child runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunAs {
@@ -36,6 +38,7 @@ pub struct Spawn {
     command: Command,
     run_as: RunAs,
     inherited: Vec<RawFd>,
+    cage: Option<RawFd>,
     death_signal: libc::c_int,
     input: Option<Vec<u8>>,
 }
@@ -51,6 +54,7 @@ impl Spawn {
             command,
             run_as: RunAs::Same,
             inherited: Vec::new(),
+            cage: None,
             death_signal: libc::SIGTERM,
             input: None,
         }
@@ -83,6 +87,13 @@ impl Spawn {
         self
     }
 
+    /// Shuts the child in. The caller keeps the cage until the child has started.
+    #[must_use]
+    pub fn cage(mut self, cage: Option<&Cage>) -> Self {
+        self.cage = cage.map(Cage::descriptor);
+        self
+    }
+
     /// Writes `input` to the child's standard input and closes it.
     #[must_use]
     pub fn input(mut self, input: Vec<u8>) -> Self {
@@ -100,6 +111,7 @@ impl Spawn {
             &mut self.command,
             self.run_as,
             self.inherited,
+            self.cage,
             self.death_signal,
         );
         let mut child = fork_from_lasting_thread(self.command)?;
@@ -142,7 +154,13 @@ fn fork_from_lasting_thread(command: Command) -> io::Result<Child> {
     unsafe_code,
     reason = "between fork and exec only system calls may be made, by hand"
 )]
-fn prepare(command: &mut Command, run_as: RunAs, inherited: Vec<RawFd>, death_signal: libc::c_int) {
+fn prepare(
+    command: &mut Command,
+    run_as: RunAs,
+    inherited: Vec<RawFd>,
+    cage: Option<RawFd>,
+    death_signal: libc::c_int,
+) {
     // One process group each: Ctrl-C in the terminal reaches the supervisor alone, which stops its
     // children in order.
     command.process_group(0);
@@ -173,6 +191,9 @@ fn prepare(command: &mut Command, run_as: RunAs, inherited: Vec<RawFd>, death_si
             close_the_rest_at_exec();
             for descriptor in &inherited {
                 check(libc::fcntl(*descriptor, libc::F_SETFD, 0))?;
+            }
+            if let Some(cage) = cage {
+                cage::enter(cage)?;
             }
             Ok(())
         });

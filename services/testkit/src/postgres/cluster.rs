@@ -94,6 +94,13 @@ impl Location {
         self.options.get_database()
     }
 
+    /// The port, when the server is not reached by a socket in the file system.
+    #[must_use]
+    pub fn tcp_port(&self) -> Option<u16> {
+        let by_socket = self.options.get_socket().is_some();
+        (!by_socket).then(|| self.options.get_port())
+    }
+
     /// The superuser's password, as it stands in the address.
     pub(crate) fn superuser_password(&self) -> &Secret {
         &self.password

@@ -32,6 +32,8 @@ pub(super) struct Facts<'a> {
     pub(super) logins: &'a Logins,
     pub(super) customers: &'a [DemoCustomer],
     pub(super) ports: &'a BTreeMap<Service, u16>,
+    /// Where `intake` finds its agent, when that is not the stack's own.
+    pub(super) agent_url: Option<&'a str>,
 }
 
 impl Facts<'_> {
@@ -64,7 +66,10 @@ impl Facts<'_> {
                 "chat_origin": self.origin(Service::Intake),
                 "panel_origin": self.origin(Service::Panel),
                 "database_url": self.logins.url("intake")?,
-                "agent_url": format!("{}/turn", self.origin(Service::Agent)),
+                "agent_url": self.agent_url.map_or_else(
+                    || format!("{}/turn", self.origin(Service::Agent)),
+                    ToOwned::to_owned,
+                ),
                 "session_key": keys.session,
             }),
             Service::Door => json!({

@@ -14,6 +14,7 @@ use crate::secrets::random_secret;
 #[derive(Clone, Debug)]
 pub struct Logins {
     database: String,
+    tcp_port: Option<u16>,
     urls: BTreeMap<&'static str, Secret>,
 }
 
@@ -35,6 +36,7 @@ impl Logins {
         }
         Ok(Self {
             database: database.to_owned(),
+            tcp_port: location.tcp_port(),
             urls,
         })
     }
@@ -47,6 +49,7 @@ impl Logins {
             .into();
         Self {
             database: database.name().to_owned(),
+            tcp_port: database.server().location().tcp_port(),
             urls,
         }
     }
@@ -61,6 +64,12 @@ impl Logins {
             .get(role)
             .with_context(|| format!("{role} is no login role"))?;
         Ok(url.expose())
+    }
+
+    /// The server's port, when it is not reached by a socket in the file system.
+    #[must_use]
+    pub fn tcp_port(&self) -> Option<u16> {
+        self.tcp_port
     }
 
     /// The database's name.

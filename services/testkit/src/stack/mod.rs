@@ -22,6 +22,7 @@ pub use listeners::{ListenError, Listeners};
 pub use logins::Logins;
 pub use service::Service;
 
+use crate::cage::{Allowed, Cage};
 use crate::files;
 use crate::server::DATABASE_GROUP;
 use crate::spawn::{self, RunAs};
@@ -50,6 +51,8 @@ pub struct StackOptions<'a> {
     pub customers: &'a [DemoCustomer],
     /// The folder with the services' programs.
     pub programs: &'a Path,
+    /// Another agent than the stack's own, for `intake` to call: a test that plays one.
+    pub agent_url: Option<&'a str>,
 }
 
 /// All processes of one bank. Dropping it stops them.
@@ -80,6 +83,7 @@ impl Stack {
             logins: options.logins,
             customers: options.customers,
             ports: &ports,
+            agent_url: options.agent_url,
         };
         let mut services = BTreeMap::new();
         for service in Service::ALL {
@@ -147,6 +151,19 @@ impl Stack {
         if let Some(supervised) = self.services.get(&service) {
             supervised.kill();
         }
+    }
+
+    /// Ends a service as a crash would, and waits until its next process answers.
+    ///
+    /// # Errors
+    /// When it does not come back in time.
+    pub async fn crash_and_wait(&self, service: Service) -> anyhow::Result<()> {
+        let before = self.starts(service);
+        self.kill(service);
+        while self.starts(service) == before {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        self.wait_until_healthy(service).await
     }
 
     /// Waits until a service answers its health route.
@@ -218,6 +235,12 @@ fn plan(
         .as_ref()
         .map(|(_, path)| path.clone())
         .unwrap_or_default();
+    let cage = Cage::prepare(&Allowed {
+        programs: vec![&program],
+        folders: folder.iter().map(|(open, _)| open).collect(),
+        connect_ports: connect_ports(options, facts, service),
+    })
+    .with_context(|| format!("shut {name} in"))?;
     let mut config = facts.config(service, &folder_path)?;
     config["listen"] = serde_json::json!({"inherited_fds": listeners.descriptors()});
     let log = logs.join(format!("{name}.log"));
@@ -231,9 +254,32 @@ fn plan(
         run_as,
         listeners,
         folder: folder.map(|(open, _)| open),
+        cage,
         config: serde_json::to_vec(&config)?,
         log,
     })
+}
+
+/// The ports that a service has any business with.
+fn connect_ports(options: &StackOptions<'_>, facts: &Facts<'_>, service: Service) -> Vec<u16> {
+    let mut ports: Vec<u16> = service
+        .calls()
+        .iter()
+        .map(|called| facts.ports[called])
+        .collect();
+    if service.uses_database() {
+        ports.extend(options.logins.tcp_port());
+    }
+    if service == Service::Intake {
+        ports.extend(options.agent_url.and_then(port_of_url));
+    }
+    ports
+}
+
+/// The port in `http://host:port/…`.
+fn port_of_url(url: &str) -> Option<u16> {
+    let authority = url.split_once("://")?.1.split('/').next()?;
+    authority.rsplit_once(':')?.1.parse().ok()
 }
 
 /// As whom a service runs: under root as a user of its own.

@@ -59,6 +59,17 @@ impl Service {
         matches!(self, Self::Panel | Self::Intake | Self::BankMcp)
     }
 
+    /// The services it calls. A cage refuses every other connection.
+    #[must_use]
+    pub const fn calls(self) -> &'static [Self] {
+        match self {
+            Self::Intake => &[Self::Agent],
+            Self::Agent => &[Self::Door],
+            Self::Door => &[Self::BankMcp],
+            Self::Panel | Self::BankMcp => &[],
+        }
+    }
+
     /// The host that its listener answers to, without the port: the panel alone has a name with cookies.
     #[must_use]
     pub const fn host(self) -> &'static str {

@@ -14,6 +14,7 @@ use anyhow::Context;
 
 use super::listeners::Listeners;
 use super::service::Service;
+use crate::cage::Cage;
 use crate::spawn::{self, RunAs, Spawn};
 
 /// Pause before the first restart; doubled with each up to [`PAUSE_MAX`].
@@ -38,6 +39,8 @@ pub(super) struct Plan {
     pub(super) listeners: Listeners,
     /// A folder handed over open, since the service's user may not be able to walk to it.
     pub(super) folder: Option<fs::File>,
+    /// What the process is shut in with, where the system can.
+    pub(super) cage: Option<Cage>,
     /// The whole config, secrets included.
     pub(super) config: Vec<u8>,
     pub(super) log: PathBuf,
@@ -67,7 +70,10 @@ impl Plan {
         if let Some(folder) = &self.folder {
             spawn = spawn.inherit(folder);
         }
-        spawn = spawn.run_as(self.run_as).input(self.config.clone());
+        spawn = spawn
+            .run_as(self.run_as)
+            .cage(self.cage.as_ref())
+            .input(self.config.clone());
         spawn
             .command()
             .arg0(format!("countersign-{}", self.service.name()))
@@ -249,6 +255,7 @@ mod tests {
             run_as: RunAs::Same,
             listeners: Listeners::open_any().expect("free"),
             folder: None,
+            cage: None,
             config: b"{}".to_vec(),
             log: folder.join("log"),
         })

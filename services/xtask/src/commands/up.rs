@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use clap::Args;
+use countersign_testkit::cage::Cage;
 use countersign_testkit::installed;
 use countersign_testkit::postgres::{self, Cluster, ClusterOptions, Durability, Location, Owner};
 use countersign_testkit::server::{self, DATABASE_GROUP};
@@ -81,14 +82,18 @@ fn what_to_do(error: ListenError) -> anyhow::Error {
 
 /// What keeps the processes apart on this machine, in one line.
 fn isolation() -> String {
-    if spawn::effective_uid() == 0 {
+    let users = if spawn::effective_uid() == 0 {
         let (first, last) = (Service::ALL[0].uid(), Service::ALL[4].uid());
-        format!("Each process runs as a user of its own ({first} to {last}).")
+        format!("Each process runs as a user of its own ({first} to {last})")
     } else {
-        "All processes run as your user, closed to each other's memory but not to your files; started by \
-         root, each would be a user of its own."
-            .to_owned()
-    }
+        "All processes run as your user, each with keys and a login of its own".to_owned()
+    };
+    let cages = if Cage::works() {
+        "shut in by Landlock: none reads your files, binds a port, or calls any but its neighbour"
+    } else {
+        "and this system has no Landlock (Linux 6.7) to keep them from your files and from other ports"
+    };
+    format!("{users}, {cages}.")
 }
 
 /// The database server: a cluster of our own, or the one that `DATABASE_URL` names.
@@ -220,6 +225,7 @@ impl Running {
             logins: &logins,
             customers: &customers,
             programs: &programs,
+            agent_url: None,
         })
         .await?;
         let control = Control::listen(runtime.path())?;
