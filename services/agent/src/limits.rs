@@ -29,7 +29,7 @@ pub const BYTES_PER_TOKEN: usize = 4;
 /// Most earlier messages of a conversation.
 pub const HISTORY_MAX: usize = 100;
 /// Longest message, earlier or new, in bytes.
-pub const MESSAGE_BYTES_MAX: usize = 16 * 1024;
+pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Longest session token, in bytes.
 pub const TOKEN_BYTES_MAX: usize = 4 * 1024;
 /// Lines waiting for a slow reader.

@@ -39,8 +39,10 @@ pub enum Line {
 pub enum Failure {
     /// The model gave no reply.
     ModelUnavailable,
-    /// The turn used up its time, its tokens or its length.
+    /// The turn used up its tokens or its length.
     Budget,
+    /// The turn took too long.
+    Timeout,
     /// The door did not let this turn in.
     DoorRefused,
     /// The door cannot be reached.
@@ -53,6 +55,7 @@ impl Failure {
         match self {
             Self::ModelUnavailable => "model_unavailable",
             Self::Budget => "budget",
+            Self::Timeout => "timeout",
             Self::DoorRefused => "door_refused",
             Self::DoorUnavailable => "door_unavailable",
         }
@@ -121,6 +124,7 @@ mod tests {
         for failure in [
             Failure::ModelUnavailable,
             Failure::Budget,
+            Failure::Timeout,
             Failure::DoorRefused,
             Failure::DoorUnavailable,
         ] {

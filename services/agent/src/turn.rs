@@ -61,7 +61,7 @@ pub async fn run(agent: &Agent, input: TurnInput, lines: Lines) {
         biased;
         () = lines.hung_up() => Err(Stop::HungUp),
         outcome = tokio::time::timeout(limits::TURN_TIME_MAX, take(agent, input, &lines)) => {
-            outcome.unwrap_or(Err(Stop::Failed(Failure::Budget)))
+            outcome.unwrap_or(Err(Stop::Failed(Failure::Timeout)))
         }
     };
     let last = match whole {

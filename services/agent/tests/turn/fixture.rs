@@ -243,7 +243,7 @@ fn answer(tool: &str) -> Value {
         ]}),
         "request_transfer" => json!({
             "status": "waiting_for_customer", "action": format!("act_{:032x}", 7),
-            "summary": "Send 20.00 EUR to Bob Smith", "open_slots": [], "superseded": null,
+            "summary": {"untrusted_text": "Send 20.00 EUR to Bob Smith"}, "open_slots": [], "superseded": null,
         }),
         "list_accounts" => json!({"accounts": []}),
         _ => json!({"requests": []}),

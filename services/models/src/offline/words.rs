@@ -62,8 +62,7 @@ pub(crate) fn prepared(answer: &Value, button: Button) -> String {
     } else {
         ""
     };
-    let summary = answer["summary"]
-        .as_str()
+    let summary = reading::text(answer, &["summary"])
         .map(|summary| shown_name(summary).trim_end_matches(['.', ' ']).to_owned())
         .filter(|summary| !summary.is_empty())
         .map_or_else(String::new, |summary| format!(": {summary}"));
@@ -90,14 +89,13 @@ fn slot_words(slot: &str) -> &str {
         "from_account" => "the account to pay from",
         "card" => "the card",
         "transaction" => "the transaction",
-        "reason" => "the reason",
+        "reason" | "dispute_reason" => "the reason",
         "order" => "the standing order",
         "frequency" => "how often",
         "start_date" => "the first day",
-        "name" => "the name",
-        "iban" => "the account number",
-        "details" => "the details",
-        "value" | "address" | "phone" | "email" => "the new details",
+        "payee_name" => "the name",
+        "payee_iban" => "the account number",
+        "value" | "profile_field" => "the new details",
         _ => "something",
     }
 }
@@ -171,7 +169,7 @@ mod tests {
     #[test]
     fn a_prepared_request_is_never_called_done() {
         let answers = [
-            json!({"status": "waiting_for_customer", "action": "act_1", "summary": "Send 20.00 EUR to Bob Smith", "open_slots": [], "superseded": null}),
+            json!({"status": "waiting_for_customer", "action": "act_1", "summary": {"untrusted_text": "Send 20.00 EUR to Bob Smith"}, "open_slots": [], "superseded": null}),
             json!({"status": "waiting_for_customer", "action": "act_1", "summary": "", "open_slots": ["amount", "payee"], "superseded": "act_0"}),
             json!({"status": "already_waiting", "action": "act_1"}),
         ];

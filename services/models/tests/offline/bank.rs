@@ -207,7 +207,7 @@ fn bank(call: &ToolCall) -> Answer {
         "list_open_requests" => json!({"requests": []}),
         "list_transactions" => transactions(&arguments),
         request if request.starts_with("request_") => json!({
-            "status": "waiting_for_customer", "action": id("act", 1), "summary": format!("Summary of {request}"),
+            "status": "waiting_for_customer", "action": id("act", 1), "summary": untrusted(&format!("Summary of {request}")),
             "open_slots": [], "superseded": null,
         }),
         other => panic!("no such tool: {other}"),

@@ -50,7 +50,7 @@ fn yes_is_answered_with_who_can_confirm() {
     let mut chat = Chat::with(|call| {
         (call.tool == "list_open_requests").then(|| {
             countersign_models::Answer::Done(json!({"requests": [
-                {"action": id("act", 1), "kind": "transfer", "summary": "Send 20.00 EUR to Bob Smith"},
+                {"action": id("act", 1), "kind": "transfer", "summary": {"untrusted_text": "Send 20.00 EUR to Bob Smith"}},
             ]}))
         })
     });

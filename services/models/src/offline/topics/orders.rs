@@ -15,10 +15,9 @@ use super::{
     request_or_leave_open,
 };
 
-const DROPPABLE: [(&str, &str); 8] = [
+const DROPPABLE: [(&str, &str); 7] = [
     ("amount", "amount"),
     ("payee", "payee"),
-    ("pair", "amount"),
     ("order", "order"),
     ("frequency", "frequency"),
     ("start_date", "start_date"),

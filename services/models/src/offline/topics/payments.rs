@@ -16,7 +16,7 @@ use super::request_or_leave_open;
 const DROPPABLE: [(&str, &str); 5] = [
     ("amount", "payments.amount"),
     ("payee", "payments.payee"),
-    ("pair", "payments.amount"),
+    ("payments", "payments.amount"),
     ("from_account", "from_account"),
     ("currency", "currency"),
 ];
