@@ -1,5 +1,6 @@
 //! The bank's MCP server as the door sees it: over HTTP, with real tokens, on a real database.
 
+mod acts;
 mod bad_input;
 mod bank;
 mod definitions;
