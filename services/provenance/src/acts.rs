@@ -46,7 +46,8 @@ pub(crate) fn read(
     let order_named = found.order_noun || order(context, clause, found).is_some();
     let act = if kind.has(Tags::FREEZE.union(Tags::UNFREEZE)) {
         let named = has(Tags::CARD_NOUN) || card(context, base, clause).is_some();
-        if !named && !(found.it && card_before(context, base).is_some()) {
+        let meant = found.it && card_before(context, base).is_some();
+        if !(named || meant) {
             return Some(if kind.has(Tags::STOP) {
                 return None;
             } else {

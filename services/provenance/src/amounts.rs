@@ -107,11 +107,10 @@ impl Joiner<'_> {
             self.out.push(token);
             return false;
         }
-        if let Some(before) = self.back(1).cloned() {
-            if self.joins_backwards(&mut token, &mut amount, &before) {
+        if let Some(before) = self.back(1).cloned()
+            && self.joins_backwards(&mut token, &mut amount, &before) {
                 return false;
             }
-        }
         let plain_next = next.map_or(Tags::NONE, |next| next.tags);
         if next.is_some_and(|next| {
             next.is_mark("%\u{2030}") || next.has(Tags::COMPUTED) && next.kind == Kind::Word
@@ -184,6 +183,10 @@ impl Joiner<'_> {
                     .is_some_and(|known| known.value == amount.value && known.value.is_some());
                 if same {
                     self.out.pop();
+                    return true;
+                }
+                if behind_amount {
+                    self.merge(2, token.clone(), Reason::AmbiguousAmount);
                     return true;
                 }
                 *amount = Amount::open(Reason::AmbiguousAmount);

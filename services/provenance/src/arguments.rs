@@ -176,7 +176,7 @@ impl Scan<'_, '_> {
     fn token(&mut self, at: usize, verb: Option<usize>) {
         let token = &self.tokens[at];
         match &token.kind {
-            Kind::Mark(mark) => self.mark(at, *mark),
+            Kind::Mark(mark) => self.mark(at, *mark, verb.is_some()),
             Kind::Quoted => self.found.unknown_word |= !self.tail,
             Kind::Masked => self.preposition = Preposition::None,
             Kind::Date(date) => {
@@ -194,12 +194,16 @@ impl Scan<'_, '_> {
         }
     }
 
-    fn mark(&mut self, at: usize, mark: char) {
+    fn mark(&mut self, at: usize, mark: char, has_verb: bool) {
         match mark {
             '(' => self.tail = true,
             ')' => self.tail = false,
             ',' | '-' | '\u{2013}' | '\u{2014}' | ':' => {
                 self.preposition = Preposition::None;
+                // "not Carol, Dave": without a verb to deny, the comma ends what is excluded.
+                if !has_verb {
+                    self.negation = Negation::None;
+                }
                 if self.reopens(at + 1) {
                     self.tail = false;
                 }
@@ -456,8 +460,7 @@ impl Scan<'_, '_> {
             self.negation = Negation::None;
             self.tail = false;
             self.preposition = Preposition::None;
-        } else if tags.has(Tags::RHYTHM) || tags.has(Tags::EVERY) {
-            self.rhythm(at);
+        } else if (tags.has(Tags::RHYTHM) || tags.has(Tags::EVERY)) && self.rhythm(at) {
         } else if tags.has(Tags::AND) {
             if self.reopens(at) {
                 self.tail = false;
@@ -474,7 +477,7 @@ impl Scan<'_, '_> {
         } else if tags.has(Tags::RESPECTIVELY) {
             self.found.respectively = true;
         } else if self.tail {
-        } else if tags.has(Tags::TAIL) {
+        } else if tags.has(Tags::TAIL) && !(tags.has(Tags::DEBT) && verb.is_none()) {
             self.tail = true;
         } else if tags.has(Tags::SAME) {
             self.same(at);
@@ -667,7 +670,7 @@ impl Scan<'_, '_> {
         });
     }
 
-    fn rhythm(&mut self, at: usize) {
+    fn rhythm(&mut self, at: usize) -> bool {
         let token = &self.tokens[at];
         let next = self.tags(at + 1);
         let (value, end) = if token.has(Tags::RHYTHM) {
@@ -686,7 +689,7 @@ impl Scan<'_, '_> {
         } else if next.has(Tags::MONTH) {
             (Some("yearly"), at + 1)
         } else {
-            return;
+            return false;
         };
         self.preposition = Preposition::None;
         let frequency: Option<Frequency> = value.and_then(|value| value.parse().ok());
@@ -702,6 +705,7 @@ impl Scan<'_, '_> {
         self.found.terms.frequency = frequency
             .filter(|_| !contradicts && !token.pasted)
             .map(|value| Grounded { value, at: span });
+        true
     }
 
     fn finish(mut self) -> Arguments {

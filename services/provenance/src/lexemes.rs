@@ -66,8 +66,8 @@ pub(crate) fn read(
     let mut at = 0;
     let mut last_end = usize::MAX;
     while let Some(character) = text[at..].chars().next() {
-        if let Some((start, end)) = quoted.peek() {
-            if *start <= at {
+        if let Some((start, end)) = quoted.peek()
+            && *start <= at {
                 let end = (*end).max(at + character.len_utf8());
                 quoted.next();
                 lexemes.push(Lexeme {
@@ -81,7 +81,6 @@ pub(crate) fn read(
                 last_end = end;
                 continue;
             }
-        }
         if character != '\n'
             && (character.is_whitespace() || !is_base(character) || is_joining_hidden(character))
         {

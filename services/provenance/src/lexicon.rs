@@ -53,7 +53,10 @@ pub(crate) struct Lexicon {
 }
 
 static LEXICONS: OnceLock<Vec<Lexicon>> = OnceLock::new();
-static KNOWN: OnceLock<HashMap<Box<str>, Vec<(usize, Tags)>>> = OnceLock::new();
+/// For each word the languages it begins a phrase in, and what it does there alone.
+type Known = HashMap<Box<str>, Vec<(usize, Tags)>>;
+
+static KNOWN: OnceLock<Known> = OnceLock::new();
 
 /// Every language that has a file.
 pub(crate) fn all() -> &'static [Lexicon] {
@@ -68,7 +71,7 @@ pub(crate) fn all() -> &'static [Lexicon] {
 /// In which languages a word begins a phrase, and what the word alone does there.
 pub(crate) fn known(word: &str) -> &'static [(usize, Tags)] {
     let table = KNOWN.get_or_init(|| {
-        let mut table: HashMap<Box<str>, Vec<(usize, Tags)>> = HashMap::new();
+        let mut table = Known::new();
         for (index, lexicon) in all().iter().enumerate() {
             for (word, phrases) in &lexicon.phrases {
                 let tags = phrases

@@ -239,8 +239,8 @@ fn dotted_code(text: &str) -> Option<(Shape, usize)> {
 /// The length of a run of digits with its marks: a mark counts only between digits, a space only before a group of three.
 pub(crate) fn digits_length(text: &str) -> usize {
     let mut end = 0;
-    let mut characters = text.char_indices();
-    while let Some((at, character)) = characters.next() {
+    let characters = text.char_indices();
+    for (at, character) in characters {
         let rest = &text[at + character.len_utf8()..];
         let joins = match character {
             '.' | ',' | '\'' => rest
@@ -263,7 +263,7 @@ pub(crate) fn digits_length(text: &str) -> usize {
                 three
                     && before <= 3
                     && !text[..at].contains(['.', ','])
-                    && !more.is_some_and(|next| digit_of(next).is_some())
+                    && more.is_none_or(|next| digit_of(next).is_none())
             }
             other => digit_of(other).is_some(),
         };

@@ -262,14 +262,14 @@ impl Sum {
             }
             fits
         } else {
-            let unit_place = self.current % 10 == 0 && self.current % 100 >= 20;
+            let unit_place = self.current.is_multiple_of(10) && self.current % 100 >= 20;
             let zero_counts = value > 0 || !self.started;
             let fits = zero_counts
                 && !(self.started && self.current == 0 && self.total == 0)
                 && match value {
-                    0..=9 => self.current % 100 == 0 || unit_place,
-                    10..=19 => self.current % 100 == 0 || (self.wide && self.current % 10 == 0),
-                    20..=99 => self.current % 100 == 0,
+                    0..=9 => self.current.is_multiple_of(100) || unit_place,
+                    10..=19 => self.current.is_multiple_of(100) || (self.wide && self.current.is_multiple_of(10)),
+                    20..=99 => self.current.is_multiple_of(100),
                     _ => self.current == 0,
                 };
             if fits {
@@ -284,8 +284,8 @@ impl Sum {
 
     fn may_connect(&self, piece: Piece, lexicon: &Lexicon) -> bool {
         let behind_hundred =
-            self.current % 100 == 0 && (self.current > 0 || self.total > 0) && !piece.scale;
-        let behind_tens = self.current % 10 == 0
+            self.current.is_multiple_of(100) && (self.current > 0 || self.total > 0) && !piece.scale;
+        let behind_tens = self.current.is_multiple_of(10)
             && self.current % 100 >= 20
             && !piece.scale
             && (piece.value < 10 || (self.wide && piece.value < 20));

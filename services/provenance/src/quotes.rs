@@ -99,12 +99,15 @@ fn is_transcript(text: &str) -> bool {
                 c.is_whitespace() || c == '[' || c == '*' || c == '-'
             });
             // A leading clock time, as messengers print it.
+            let untimed = line;
             let line = line.trim_start_matches(|c: char| {
                 c.is_ascii_digit() || matches!(c, ':' | '.' | ',' | ']' | '/' | ' ' | '-')
             });
+            let timed = untimed.len() > line.len() && untimed[..untimed.len() - line.len()].contains(':');
             line.split_once(':').is_some_and(|(label, _)| {
                 let label = label.trim().trim_end_matches('*');
-                SPEAKERS.contains(&label)
+                let short = !label.is_empty() && label.split_whitespace().count() <= 3;
+                SPEAKERS.contains(&label) || (timed && short)
             })
         })
 }

@@ -6,7 +6,7 @@ use crate::{
     Reason, acts,
     arguments::{self, Arguments, Item},
     context::Context,
-    moves::{Fragment, HowMuch, Move, Pair, Said},
+    moves::{Fragment, HowMuch, Move, Pair, Said, Who},
     pairing,
     sentences::{self, Sentence, VERBS},
     tags::Tags,
@@ -111,10 +111,10 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         let before = index.checked_sub(1).map(|before| ranges[before].clone());
         let behind_colon = clause_follows_colon(tokens, range);
         let mut act = clause_move(context, base, clause);
-        if let Move::Ask { pairs, .. } = &act
-            && is_bare(pairs)
-            && let Some(values) = before
-                .and_then(|before| referred(context, sentence, &tokens[before.clone()], before))
+        if let Some(before) = before
+            && let Move::Ask { pairs, .. } = &act
+            && let Some(values) = referred(context, sentence, &tokens[before.clone()], before)
+            && refers_to(pairs, &values)
         {
             act = with_values(act, values);
         }
@@ -206,6 +206,9 @@ fn said_by_another(tokens: &[Token], clause: &Range<usize>) -> bool {
         .filter(|token| !token.has(Tags::DET.union(LIGHT)));
     let mut speakers = 0;
     for token in speaker {
+        if matches!(token.kind, Kind::Mark(_) | Kind::Masked) {
+            continue;
+        }
         let is_speaker = matches!(token.kind, Kind::Name { .. })
             || token.has(Tags::PERSON)
             || (token.is_unknown() && token.capital);
@@ -236,6 +239,16 @@ fn trimmed_span(context: &Context, clause: &[Token]) -> crate::MessageSpan {
     let first = clause.iter().find(is_value).unwrap_or(&clause[0]);
     let last = clause.iter().rev().find(is_value).unwrap_or(first);
     context.span(first, last)
+}
+
+/// Whether a request without values, or for the same payee without an amount, can mean a pair.
+fn refers_to(pairs: &[Pair], values: &Pair) -> bool {
+    let [Pair { amount: None, payee }] = pairs else { return false };
+    match (payee, &values.payee) {
+        (None, _) => true,
+        (Some(named), Some(meant)) => matches!(named.who, Who::Target(_)) && named.who == meant.who,
+        _ => false,
+    }
 }
 
 fn is_bare(pairs: &[Pair]) -> bool {
@@ -403,7 +416,8 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
         return refuse_if_of_payment(context, base, clause, reason);
     }
     let kind = clause[verb].tags;
-    let found = arguments::scan(context, base, clause, Some(verb));
+    let mut found = arguments::scan(context, base, clause, Some(verb));
+    found.it |= kind.has(Tags::IT);
     if clause[verb].pasted {
         return Move::Refuse(Reason::Pasted);
     }
@@ -574,6 +588,10 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     if !fits && !for_tail {
         if computes {
             return Move::Compute;
+        }
+        // "wrong person, Carol": what follows cannot be read, but something is taken back.
+        if first.is_some_and(|first| first.has(CUES.without(Tags::REPAIR)) || has(Tags::TAKE_BACK)) {
+            return Move::TakeBack { all: true };
         }
         if let Some(act) = acts::fragment(context, base, clause) {
             return act;

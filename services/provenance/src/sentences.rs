@@ -71,6 +71,7 @@ const STARTERS: Tags = Tags::PAY
     .union(Tags::SAY)
     .union(Tags::REVERSE)
     .union(Tags::DEBT)
+    .union(Tags::OTHER_VERB)
     .union(Tags::ASK);
 
 /// Verbs of a request of their own.
@@ -143,7 +144,7 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
         return false;
     }
     let head =
-        (at..tokens.len()).find(|at| !(tokens[*at].has(LIGHT) && !tokens[*at].has(STARTERS)));
+        (at..tokens.len()).find(|at| !tokens[*at].has(LIGHT) || tokens[*at].has(STARTERS));
     let Some(head) = head else { return false };
     if tokens[head].has(STARTERS) && tokens[head].kind == Kind::Word {
         return true;
@@ -151,7 +152,9 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     if !soft {
         return false;
     }
-    if before.is_mark(":") || is_bystander(tokens, head) {
+    // "To Bob: 20" is one clause; behind a verb or other words a colon begins another.
+    let plain = tokens[start..at].iter().all(|token| !token.has(VERBS) && !token.is_unknown());
+    if (before.is_mark(":") && !plain) || is_bystander(tokens, head) {
         return true;
     }
     // A verb on both sides: each has its own clause.

@@ -100,6 +100,8 @@ tags! {
     SAY = "say",
     /// Announces the words of somebody else ("here is the email", "it says").
     ANNOUNCE = "announce",
+    /// A verb that asks for something else than money ("tell", "call").
+    OTHER_VERB = "other-verb",
     /// Asks for work on a text ("translate", "summarise").
     TEXT_WORK = "text-work",
     /// Marks the whole message as another's text or a doubt about one ("dear customer", "is this legit").

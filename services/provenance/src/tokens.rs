@@ -392,7 +392,10 @@ impl Reader<'_> {
             self.push(Kind::Amount(amount), Tags::CENT, None, from, after);
             return after;
         }
-        self.push(Kind::Amount(amount), Tags::NONE, None, from, next);
+        let single = next == from + 1;
+        let tags = self.words.word(from).filter(|_| single).map_or(Tags::NONE, |word| self.words.lexicon.tags(word));
+        let tags = if tags.has(Tags::ONE) { Tags::ONE } else { Tags::NONE };
+        self.push(Kind::Amount(amount), tags, None, from, next);
         next
     }
 }
