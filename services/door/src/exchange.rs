@@ -11,6 +11,7 @@ use countersign_receipts::Hash;
 use countersign_serve::{Problem, Verbatim};
 use countersign_wire::{Frame, Kind};
 use http::{HeaderMap, StatusCode, header};
+use http_body::Body as _;
 use hyper::body::Incoming;
 
 use crate::answer::{Ending, Relayed};
@@ -33,6 +34,10 @@ pub async fn post_message(State(door): State<Arc<Door>>, request: Request) -> Re
     let (parts, body) = request.into_parts();
     if !is_json(&parts.headers) {
         return Problem::unsupported_media_type().into_response();
+    }
+    // A length that is announced is believed when it is too large.
+    if body.size_hint().lower() > MESSAGE_BYTES_MAX as u64 {
+        return Problem::too_large().into_response();
     }
     let body = match axum::body::to_bytes(body, MESSAGE_BYTES_MAX).await {
         Ok(body) => body,

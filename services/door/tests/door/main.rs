@@ -1,0 +1,12 @@
+//! The door's binary, before real MCP servers, asked by clients that write their own bytes.
+
+mod client;
+mod server;
+mod stand;
+
+mod answers;
+mod bad_inputs;
+mod decisions;
+mod lists;
+mod record;
+mod tokens;
