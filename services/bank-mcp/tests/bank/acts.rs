@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{bank::Bank, door::Turn};
+use crate::{
+    bank::Bank,
+    door::{Turn, call_body, request as http_request},
+};
 
 /// The id of the first item whose member has a value.
 async fn find(
@@ -214,16 +217,18 @@ async fn a_busy_customer_is_told_so_and_nothing_is_stored() {
         .await
         .unwrap();
     let request = json!({"payments": [{"payee": bob, "amount": "20.00"}]});
-    let busy = bank
-        .door
-        .call(&ada, "request_transfer", request.clone())
-        .await;
-    assert_eq!(busy.refusal(), "busy");
+    let body = call_body("request_transfer", &request);
+    let token = bank.door.sign(&bank.door.claims(&ada, &body));
+    let send = || {
+        let headers = [("countersign-request", token.as_str())];
+        bank.door.send(http_request(&headers, body.clone()))
+    };
+    assert_eq!(send().await.refusal(), "busy");
     holding.rollback().await.unwrap();
-    assert_eq!(
-        bank.count("SELECT count(*) FROM bank.pending_action").await,
-        0
-    );
+    // The failed statement took everything with it but the spent token: nobody sends a request twice.
+    assert!(send().await.json().get("error").is_some());
+    let stored = bank.count("SELECT count(*) FROM bank.pending_action").await;
+    assert_eq!(stored, 0);
     waits(&bank, &ada, "request_transfer", request).await;
 }
 

@@ -1,6 +1,7 @@
 //! The tool list, as others read it.
 
 use countersign_bank_mcp::{router, tool::Reach};
+use countersign_policy::{Policy, definition_pin};
 use serde_json::Value;
 
 fn definitions() -> Vec<Value> {
@@ -73,4 +74,17 @@ fn the_binary_prints_the_list_as_it_is_served() {
     assert!(output.status.success());
     let printed: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed, definitions());
+}
+
+/// The demo's policy was looked at for these very definitions.
+#[test]
+fn the_demos_policy_pins_each_definition_as_it_is_served() {
+    let yaml = include_str!("../../../../fixtures/policy/bank.yaml");
+    let policy = Policy::load(yaml).unwrap();
+    for tool in definitions() {
+        let name = tool["name"].as_str().unwrap();
+        let served = definition_pin(&tool.to_string()).unwrap();
+        assert_eq!(policy.pin(name), Some(served), "pin {name} again");
+    }
+    assert_eq!(policy.tools().count(), router::TOOLS.len());
 }
