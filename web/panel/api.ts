@@ -39,7 +39,7 @@ export interface Card {
   readonly you_wrote: { readonly text: string } | null;
   readonly open_slots: readonly OpenSlot[];
   readonly note_allowed: boolean;
-  readonly asks_again: { readonly you_wrote: string } | null;
+  readonly asks_again: { readonly text: string } | null;
   readonly left_today: string | null;
   readonly created: string;
   readonly expires: string;

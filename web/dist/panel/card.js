@@ -198,7 +198,7 @@ export class CardView {
             parts.push(make("p", { class: "left-today" }, ["Left today after this: ", ...written(card.left_today, [])]));
         }
         if (card.asks_again !== null) {
-            parts.push(this.#asksAgain(card.asks_again.you_wrote), this.#time());
+            parts.push(this.#asksAgain(card.asks_again.text), make("div", { class: "card-foot" }, [this.#time()]));
             this.#body.replaceChildren(...parts);
             return;
         }

@@ -44,8 +44,8 @@ export class SlotForm {
     }
     /** Why the card cannot be confirmed yet. */
     get reason() {
-        const missing = this.#fields.map((one) => one.slot.label.toLowerCase());
-        return `Still missing: ${missing.join(", ")}. Fill it in above and press “Use this”.`;
+        const missing = this.#fields.map((one) => one.slot.label);
+        return `Still open above: ${missing.join(" · ")}`;
     }
     /** Says beside a field what is wrong with its value, and puts the focus there. */
     refuse(slot, text) {

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::{
     app::App,
-    refusal,
+    refusal::{Refusal, action_id},
     session::{Session, new_secret},
     shown_card::shown,
 };
@@ -44,8 +44,8 @@ pub async fn cancel_action(
     session: Session,
     Path(action): Path<String>,
     Json(VersionInput { version: _ }): Json<VersionInput>,
-) -> Result<Response, Response> {
-    let action = refusal::action_id(&action)?;
+) -> Result<Response, Refusal> {
+    let action = action_id(&action)?;
     let done = cancel::cancel(&app.pool, &session.secret, action, &mut new_secret).await;
     answer("cancel a request", done)
 }
@@ -56,8 +56,8 @@ pub async fn keep_action(
     session: Session,
     Path(action): Path<String>,
     Json(input): Json<VersionInput>,
-) -> Result<Response, Response> {
-    let action = refusal::action_id(&action)?;
+) -> Result<Response, Refusal> {
+    let action = action_id(&action)?;
     let done = keep::keep(
         &app.pool,
         &session.secret,
@@ -75,8 +75,8 @@ pub async fn fill_slot(
     session: Session,
     Path(action): Path<String>,
     Json(input): Json<SlotInput>,
-) -> Result<Response, Response> {
-    let action = refusal::action_id(&action)?;
+) -> Result<Response, Refusal> {
+    let action = action_id(&action)?;
     let SlotInput {
         version,
         slot,
@@ -93,12 +93,12 @@ pub async fn fill_slot(
     answer("fill a slot", done)
 }
 
-fn answer(acting: &'static str, done: Result<Card, ActError>) -> Result<Response, Response> {
+fn answer(acting: &'static str, done: Result<Card, ActError>) -> Result<Response, Refusal> {
     match done {
         Ok(mut card) => {
             shown(&mut card);
             Ok(axum::Json(card).into_response())
         }
-        Err(error) => Err(refusal::answer(acting, error)),
+        Err(error) => Err(Refusal::of(acting, error)),
     }
 }

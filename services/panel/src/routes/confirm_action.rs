@@ -13,12 +13,12 @@ use countersign_execution::{
     confirm::{self, ConfirmInput},
     error::ActError,
 };
-use countersign_serve::Json;
+use countersign_serve::{Json, Problem};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
-    refusal::{self, BAD_BODY},
+    refusal::{BAD_BODY, Refusal, action_id},
     session::{Session, new_secret},
 };
 
@@ -40,10 +40,9 @@ struct Prepared {
 }
 
 impl Input {
-    fn read(self) -> Result<ConfirmInput, Response> {
+    fn read(self) -> Result<ConfirmInput, Problem> {
         let mut confirm_hash = [0; 32];
-        hex::decode_to_slice(&self.confirm_hash, &mut confirm_hash)
-            .map_err(|_| BAD_BODY.into_response())?;
+        hex::decode_to_slice(&self.confirm_hash, &mut confirm_hash).map_err(|_| BAD_BODY)?;
         Ok(ConfirmInput {
             version: self.version,
             confirm_hash,
@@ -59,8 +58,8 @@ pub async fn prepare_action(
     session: Session,
     Path(action): Path<String>,
     Json(input): Json<Input>,
-) -> Result<Response, Response> {
-    let (action, input) = (refusal::action_id(&action)?, input.read()?);
+) -> Result<Response, Refusal> {
+    let (action, input) = (action_id(&action)?, input.read()?);
     confirm::prepare(&app.pool, &session.secret, action, &input, &mut new_secret)
         .await
         .map(|challenge| {
@@ -69,7 +68,7 @@ pub async fn prepare_action(
             })
             .into_response()
         })
-        .map_err(|error| refusal::answer("prepare a confirmation", error))
+        .map_err(|error| Refusal::of("prepare a confirmation", error))
 }
 
 /// Confirms. The database function behind it is the one that makes the request take effect.
@@ -78,8 +77,8 @@ pub async fn confirm_action(
     session: Session,
     Path(action): Path<String>,
     Json(input): Json<Input>,
-) -> Result<Response, Response> {
-    let (action, input) = (refusal::action_id(&action)?, input.read()?);
+) -> Result<Response, Refusal> {
+    let (action, input) = (action_id(&action)?, input.read()?);
     match confirm::confirm(&app.pool, &session.secret, action, &input, &mut new_secret).await {
         Ok(confirmed) => Ok(axum::Json(confirmed).into_response()),
         Err(ActError::Refused(code)) => {
@@ -87,8 +86,8 @@ pub async fn confirm_action(
             let card = cards::one_card(&app.pool, &session.secret, action, &mut new_secret)
                 .await
                 .ok();
-            Err(refusal::refused(&code, card.and_then(|card| card.message)))
+            Err(Refusal::by_rule(&code, card.and_then(|card| card.message)))
         }
-        Err(error) => Err(refusal::answer("confirm a request", error)),
+        Err(error) => Err(Refusal::of("confirm a request", error)),
     }
 }

@@ -11,7 +11,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::{
     app::App,
-    refusal,
+    refusal::Refusal,
     session::{Session, new_secret},
     shown_card::shown,
 };
@@ -26,7 +26,7 @@ struct Output {
 pub async fn list_cards(State(app): State<App>, session: Session) -> Response {
     match list(&app, &session).await {
         Ok(output) => axum::Json(output).into_response(),
-        Err(error) => refusal::answer("list the cards", error),
+        Err(error) => Refusal::of("list the cards", error).into_response(),
     }
 }
 

@@ -21,7 +21,7 @@ use countersign_serve::Problem;
 use crate::{
     app::App,
     page::{self, PageError, PageSession, Shell},
-    refusal,
+    refusal::{Refusal, action_id},
     session::Session,
     show::{self, Moment},
 };
@@ -56,12 +56,10 @@ pub async fn show_receipt(
     State(app): State<App>,
     PageSession(session): PageSession,
     Path(name): Path<String>,
-) -> Result<Response, Response> {
+) -> Response {
     match name.strip_suffix(".json") {
-        Some(action) => download(&app, &session, action).await,
-        None => show_page(&app, &session, &name)
-            .await
-            .map_err(IntoResponse::into_response),
+        Some(action) => download(&app, &session, action).await.into_response(),
+        None => show_page(&app, &session, &name).await.into_response(),
     }
 }
 
@@ -104,12 +102,12 @@ async fn show_page(app: &App, session: &Session, name: &str) -> Result<Response,
     Ok(page::render(StatusCode::OK, &page))
 }
 
-async fn download(app: &App, session: &Session, action: &str) -> Result<Response, Response> {
-    let action = refusal::action_id(action)?;
+async fn download(app: &App, session: &Session, action: &str) -> Result<Response, Refusal> {
+    let action = action_id(action)?;
     let (_, proof) = load_sealed(app, session, action)
         .await
-        .map_err(|error| refusal::answer("load a receipt", error))?;
-    let proof = proof.ok_or_else(|| Problem::busy().into_response())?;
+        .map_err(|error| Refusal::of("load a receipt", error))?;
+    let proof = proof.ok_or(Problem::busy())?;
     let mut response = axum::Json(proof).into_response();
     let name = format!("attachment; filename=\"receipt-{action}.json\"");
     if let Ok(name) = HeaderValue::from_str(&name) {

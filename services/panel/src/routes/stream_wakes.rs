@@ -3,11 +3,10 @@
 use std::{convert::Infallible, time::Duration};
 
 use axum::{
+    body::{Body, Bytes},
     extract::State,
-    response::{
-        IntoResponse, Response,
-        sse::{Event, KeepAlive, Sse},
-    },
+    http::header,
+    response::{IntoResponse, Response},
 };
 use countersign_serve::Problem;
 use countersign_store::{SessionError, session::begin};
@@ -15,12 +14,12 @@ use futures_util::Stream;
 use sqlx::PgPool;
 use tokio::{
     sync::broadcast::{Receiver, error::RecvError},
-    time::{Instant, MissedTickBehavior, interval_at},
+    time::{Instant, Interval, MissedTickBehavior, interval_at},
 };
 
 use crate::{
     app::App,
-    session::Session,
+    session::{self, Session},
     wake::{Place, Wake},
 };
 
@@ -30,23 +29,34 @@ const AUTHENTICATE_EVERY: Duration = Duration::from_secs(60);
 const GATHER: Duration = Duration::from_millis(50);
 /// A comment goes out this often, so that a dead connection is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// A wake-up on the wire. A browser drops an event without a line of data, so there is an empty one.
+const WAKE: &str = "event: wake\ndata:\n\n";
+/// A comment on the wire.
+const COMMENT: &str = ":\n\n";
 
 /// Opens the stream.
 pub async fn stream_wakes(State(app): State<App>, session: Session) -> Response {
     let Some((place, wakes)) = app.wakes.join(session.secret.hash()) else {
         return Problem::too_many_requests().into_response();
     };
-    let stream = Wakeful {
+    // After joining, so that nothing falls between; the page reads its list when the stream opens.
+    let seen = match standing(&app.pool, &session).await {
+        Ok(Some(seen)) => seen,
+        Ok(None) => return Problem::unauthorized().into_response(),
+        Err(error) => return session::problem("open a stream", &error).into_response(),
+    };
+    let wakeful = Wakeful {
         pool: app.pool,
         session,
         wakes,
-        seen: None,
+        seen,
         _place: place,
-    }
-    .stream();
-    Sse::new(stream)
-        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
-        .into_response()
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (headers, Body::from_stream(wakeful.stream())).into_response()
 }
 
 struct Wakeful {
@@ -54,7 +64,7 @@ struct Wakeful {
     session: Session,
     wakes: Receiver<Wake>,
     /// How this customer's requests stood when the page was last woken.
-    seen: Option<String>,
+    seen: String,
     _place: Place,
 }
 
@@ -66,30 +76,37 @@ enum Look {
 }
 
 impl Wakeful {
-    fn stream(self) -> impl Stream<Item = Result<Event, Infallible>> {
-        let mut again = interval_at(Instant::now() + AUTHENTICATE_EVERY, AUTHENTICATE_EVERY);
-        again.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        futures_util::stream::unfold((self, again), |(mut this, mut again)| async move {
-            loop {
-                tokio::select! {
-                    heard = this.wakes.recv() => match heard {
-                        Ok(Wake::Ended(hash)) if hash == this.session.secret.hash() => return None,
-                        Ok(Wake::Ended(_)) => continue,
-                        Ok(Wake::Changed) | Err(RecvError::Lagged(_)) => this.gather().await?,
-                        Err(RecvError::Closed) => return None,
-                    },
-                    _ = again.tick() => {}
-                    () = countersign_serve::stopping() => return None,
-                }
-                match this.look().await {
-                    Look::Changed => {
-                        return Some((Ok(Event::default().event("wake").data("")), (this, again)));
+    fn stream(self) -> impl Stream<Item = Result<Bytes, Infallible>> {
+        let authenticate = ticks(AUTHENTICATE_EVERY);
+        let keep_alive = ticks(KEEP_ALIVE);
+        let start = (self, authenticate, keep_alive);
+        futures_util::stream::unfold(
+            start,
+            |(mut this, mut authenticate, mut keep_alive)| async {
+                let text = loop {
+                    tokio::select! {
+                        heard = this.wakes.recv() => match heard {
+                            Ok(Wake::Ended(hash)) if hash == this.session.secret.hash() => return None,
+                            Ok(Wake::Ended(_)) => continue,
+                            Ok(Wake::Changed) | Err(RecvError::Lagged(_)) => this.gather().await?,
+                            Err(RecvError::Closed) => return None,
+                        },
+                        _ = authenticate.tick() => {}
+                        _ = keep_alive.tick() => break COMMENT,
+                        () = countersign_serve::stopping() => return None,
                     }
-                    Look::Same => {}
-                    Look::Over => return None,
-                }
-            }
-        })
+                    match this.look().await {
+                        Look::Changed => break WAKE,
+                        Look::Same => {}
+                        Look::Over => return None,
+                    }
+                };
+                Some((
+                    Ok(Bytes::from_static(text.as_bytes())),
+                    (this, authenticate, keep_alive),
+                ))
+            },
+        )
     }
 
     /// Takes what else arrives in the next moment; None when the session was signed out in it.
@@ -106,9 +123,9 @@ impl Wakeful {
     /// Looks with the page's own session: another customer's wake-up is none of this page's.
     async fn look(&mut self) -> Look {
         match standing(&self.pool, &self.session).await {
-            Ok(Some(now)) if self.seen.as_ref() == Some(&now) => Look::Same,
+            Ok(Some(now)) if self.seen == now => Look::Same,
             Ok(Some(now)) => {
-                self.seen = Some(now);
+                self.seen = now;
                 Look::Changed
             }
             Ok(None) => Look::Over,
@@ -119,6 +136,13 @@ impl Wakeful {
             }
         }
     }
+}
+
+/// Ticks from one period on, without hurry after a pause.
+fn ticks(period: Duration) -> Interval {
+    let mut ticks = interval_at(Instant::now() + period, period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
 /// How the customer's requests and messages stand, in one comparable text; none for a dead session.

@@ -1,0 +1,8 @@
+//! The panel as a process, over a real database with the demo bank in it.
+
+mod bank;
+mod cards;
+mod events;
+mod guards;
+mod pages;
+mod sessions;
