@@ -27,7 +27,13 @@ const LOOKING_TOOLS: &[&str] = &[
 ];
 
 /// Codes with which the agent may say that it gave up. Others become `agent_failed`.
-const AGENT_CODES: &[&str] = &["model_unavailable", "budget", "door_refused", "timeout"];
+const AGENT_CODES: &[&str] = &[
+    "model_unavailable",
+    "budget",
+    "door_refused",
+    "door_unavailable",
+    "timeout",
+];
 
 /// One line to the browser.
 #[derive(Debug, PartialEq, Eq, Serialize)]

@@ -25,6 +25,7 @@ const FAILED = {
     budget: "This question took too much work, so the assistant stopped.",
     timeout: "The assistant took too long and was stopped.",
     door_refused: "The assistant asked for something it may not have, and was stopped.",
+    door_unavailable: "The assistant cannot look anything up right now.",
     reply_too_long: "The reply became too long and was cut here.",
     interrupted: "The reply broke off.",
 };
@@ -53,7 +54,7 @@ export const NOT_SENT = "Not sent: there is no connection to the bank. No money 
 export const STOPPED = "Stopped. The assistant moved no money.";
 export const STILL_RUNNING = "The assistant was still answering this when the page was opened again.";
 export const OFFLINE = "You are offline. What you type stays here until the connection is back.";
-export const PREPARED = "Prepared. Check it under “Waiting for you” and press the button there.";
+export const PREPARED = "Prepared. It waits for you under “Waiting for you”.";
 export const NOTHING_DONE = "From the bank's record: nothing was sent or changed through this conversation.";
 export const NOT_FROM_THE_BANK = "not from the bank";
 export const RELOAD = "The chat lost its connection to your session. Reload the page.";
@@ -62,7 +63,7 @@ export const SIGNED_OUT = "You were signed out, so the chat closed. Reload the p
 /** Questions that only look. They bring in no value a payment could rest on. */
 export const SUGGESTIONS = [
     "What is my balance?",
-    "What did I spend on this month?",
+    "What did I spend this month?",
     "Show my last payments",
     "What is waiting for me?",
 ];
