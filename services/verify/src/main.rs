@@ -1,2 +1,35 @@
-//! placeholder
-fn main() {}
+//! Checks records and receipts offline: files and a public key in, a verdict and an exit code out.
+//!
+//! It opens no connection, holds no key of its own and changes nothing. Exit codes follow the ones
+//! that verifiers of signed approvals use, with three of our own for logs; see [`verdict::Verdict`].
+
+mod command;
+mod log;
+mod receipt;
+mod verdict;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::command::Command;
+
+fn main() -> ExitCode {
+    let command = match command::Arguments::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() {
+                verdict::USAGE
+            } else {
+                0
+            });
+        }
+    };
+    let verdict = match &command {
+        Command::Log(arguments) => log::verify(arguments),
+        Command::Receipt(arguments) => receipt::verify(arguments),
+    };
+    println!("{verdict}");
+    ExitCode::from(verdict.exit_code())
+}
