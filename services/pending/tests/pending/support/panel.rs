@@ -1,0 +1,121 @@
+//! What the customer does on the panel, through the panel's own login and the database's rules.
+
+use countersign_domain::{ActionId, ActionState};
+use countersign_store::{
+    StoredAction,
+    action::{self, Which},
+    session,
+};
+use sha2::{Digest, Sha256};
+use sqlx::{Postgres, Transaction};
+use uuid::Uuid;
+
+use super::Customer;
+
+impl Customer<'_> {
+    async fn panel(&self) -> Transaction<'static, Postgres> {
+        session::begin(&self.bank.panel, &self.panel_secret)
+            .await
+            .expect("panel session")
+    }
+
+    /// The action as it is stored.
+    pub async fn sees(&self, id: ActionId) -> StoredAction {
+        let mut panel = self.panel().await;
+        let mut found = action::load(&mut panel, Which::One(id))
+            .await
+            .expect("read");
+        found.pop().expect("the action is there")
+    }
+
+    /// Where an action stands.
+    pub async fn state(&self, id: ActionId) -> ActionState {
+        self.sees(id).await.state
+    }
+
+    /// The open actions, newest first.
+    pub async fn open(&self) -> Vec<ActionId> {
+        let mut panel = self.panel().await;
+        action::load(&mut panel, Which::Open)
+            .await
+            .expect("read")
+            .into_iter()
+            .map(|action| action.id)
+            .collect()
+    }
+
+    /// Presses Cancel.
+    pub async fn cancels(&self, id: ActionId) {
+        let mut panel = self.panel().await;
+        session::lock_customer(&mut panel).await.expect("lock");
+        let updated = sqlx::query(
+            "UPDATE bank.pending_action a SET state = 'cancelled', consumed_through =
+               (SELECT max(u.sequence) FROM bank.utterance u WHERE u.customer_id = a.customer_id AND u.conversation_id = a.conversation_id)
+              WHERE a.action_id = $1",
+        )
+        .bind(id.uuid())
+        .execute(&mut *panel)
+        .await
+        .expect("cancel");
+        assert_eq!(updated.rows_affected(), 1);
+        panel.commit().await.expect("commit");
+    }
+
+    /// Fills the amount of the first line in, which makes a new version.
+    pub async fn fills_amount(&self, id: ActionId, minor_units: i64) {
+        let mut panel = self.panel().await;
+        session::lock_customer(&mut panel).await.expect("lock");
+        for statement in [
+            "INSERT INTO bank.pending_version (customer_id, action_id, version, currency, from_account_id, rules_version, provenance_version)
+             SELECT customer_id, action_id, 2, currency, from_account_id, rules_version, provenance_version
+               FROM bank.pending_version WHERE action_id = $1 AND version = 1 AND $2::bigint > 0",
+            "INSERT INTO bank.pending_line (customer_id, action_id, version, line_number, payee_id, own_account_id, amount_minor_units)
+             SELECT customer_id, action_id, 2, line_number, payee_id, own_account_id, $2
+               FROM bank.pending_line WHERE action_id = $1 AND version = 1",
+            "INSERT INTO bank.panel_entry (customer_id, action_id, version, slot, line_number, value)
+             SELECT customer_id, action_id, 2, 'amount', 1, $2::text FROM bank.pending_version WHERE action_id = $1 AND version = 1",
+            "UPDATE bank.pending_action SET current_version = 2 WHERE action_id = $1 AND $2::bigint > 0",
+        ] {
+            let done = sqlx::query(statement)
+                .bind(id.uuid())
+                .bind(minor_units)
+                .execute(&mut *panel)
+                .await
+                .expect("fill");
+            assert_eq!(done.rows_affected(), 1);
+        }
+        panel.commit().await.expect("commit");
+    }
+
+    /// Presses Confirm on the card as it stands, and says what the bank answered.
+    pub async fn confirms(&self, id: ActionId) -> String {
+        let version = self.sees(id).await.values.version;
+        let nonce = Uuid::new_v4().to_string();
+        let hash = Sha256::digest(id.to_string().as_bytes()).to_vec();
+        let mut panel = self.panel().await;
+        session::lock_customer(&mut panel).await.expect("lock");
+        sqlx::query(
+            "INSERT INTO bank.card_shown (customer_id, nonce_hash, action_id, version, panel_grant_id, confirm_hash)
+             VALUES (bank.current_customer(), sha256(convert_to($1, 'UTF8')), $2, $3, bank.current_grant(), $4)",
+        )
+        .bind(&nonce)
+        .bind(id.uuid())
+        .bind(version)
+        .bind(&hash)
+        .execute(&mut *panel)
+        .await
+        .expect("show the card");
+        let answer: String = sqlx::query_scalar(
+            "SELECT bank.confirm_action($1, $2, $3, $4, $4, '', '{}', ARRAY[gen_random_uuid()], '{}')",
+        )
+        .bind(id.uuid())
+        .bind(version)
+        .bind(&nonce)
+        .bind(&hash)
+        .fetch_one(&mut *panel)
+        .await
+        .expect("confirm");
+        panel.commit().await.expect("commit");
+        answer
+    }
+}
