@@ -4,10 +4,14 @@
 //! make that metadata anew.
 
 mod cargo;
+mod clients;
 mod commands;
 mod control;
+mod counts;
 mod signals;
 mod state;
+mod tools;
+mod web;
 
 use clap::{Parser, Subcommand};
 
@@ -37,6 +41,10 @@ enum Command {
         /// A demo customer's name
         name: String,
     },
+    /// Prove everything: checks, Rust tests, pages, a real browser, real clients
+    Test(commands::test::TestArguments),
+    /// Start a throw-away bank for browser tests, driven by lines on standard input
+    Bank,
     /// Start a throw-away PostgreSQL with the demo bank in it, and print its addresses
     Db,
     /// Check every query against a fresh database and write the metadata that builds use (.sqlx)
@@ -53,6 +61,8 @@ async fn main() -> std::process::ExitCode {
         Command::Up(arguments) => commands::up::run(arguments).await,
         Command::Open { customer } => print_answer(control::Question::Open(customer)).await,
         Command::Token { name } => print_answer(control::Question::Token(name)).await,
+        Command::Test(arguments) => commands::test::run(arguments).await,
+        Command::Bank => commands::bank::run().await,
         Command::Db => commands::db::run().await,
         Command::Prepare { only } => commands::prepare::run(only).await,
     };

@@ -1,5 +1,7 @@
 //! One file for each thing that `cargo xtask` does.
 
+pub mod bank;
 pub mod db;
 pub mod prepare;
+pub mod test;
 pub mod up;

@@ -1,5 +1,6 @@
 //! `cargo xtask prepare`: the metadata of checked queries, made anew.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -9,6 +10,10 @@ use countersign_testkit::postgres::Location;
 use countersign_testkit::server::{Contents, TestServer, start_throwaway};
 
 use crate::cargo;
+use crate::counts::Counts;
+
+/// What builds read instead of a database.
+const FOLDER: &str = ".sqlx";
 
 /// Checks every query of the workspace against a fresh database and replaces the folder `.sqlx`. With
 /// `only`, folders of `services` such as `store`, it checks those and adds to what is there.
@@ -16,31 +21,64 @@ use crate::cargo;
 /// # Errors
 /// When a query does not fit the schema, or PostgreSQL is not found. The folder then stays as it was.
 pub async fn run(only: Vec<String>) -> anyhow::Result<()> {
-    let (mut cluster, folder) = start_throwaway(&std::env::temp_dir()).await?;
-    let outcome = check_against(
-        &cluster.admin_url("postgres"),
-        &cluster.admin_url("bank"),
-        &folder,
-        only,
-    )
-    .await;
+    let whole = only.is_empty();
+    let made = make(only).await?;
+    let folder = checkout::root().join(FOLDER);
+    fs::create_dir_all(&folder)?;
+    let committed = read(&folder)?;
+    for (name, text) in &made {
+        if committed.get(name) != Some(text) {
+            fs::write(folder.join(name), text)?;
+        }
+    }
+    for name in committed
+        .keys()
+        .filter(|name| whole && !made.contains_key(*name))
+    {
+        fs::remove_file(folder.join(name))?;
+    }
+    println!("{} queries in {FOLDER}", made.len());
+    Ok(())
+}
+
+/// Checks every query of the workspace against a fresh database, and that `.sqlx` is what builds need.
+///
+/// # Errors
+/// When a query does not fit the schema, or the folder holds too little, too much or something else.
+pub async fn check() -> anyhow::Result<Counts> {
+    crate::tools::postgres()?;
+    let made = make(Vec::new()).await?;
+    ensure!(
+        made == read(&checkout::root().join(FOLDER))?,
+        "{FOLDER} is not what the queries and migrations give; run `cargo xtask prepare` and commit it"
+    );
+    println!("{FOLDER} holds the metadata of {} queries", made.len());
+    Ok(Counts::default())
+}
+
+/// Metadata files by name.
+type Metadata = BTreeMap<String, String>;
+
+async fn make(only: Vec<String>) -> anyhow::Result<Metadata> {
+    let (mut cluster, scratch) = start_throwaway(&std::env::temp_dir()).await?;
+    let (server_url, bank_url) = (cluster.admin_url("postgres"), cluster.admin_url("bank"));
+    let outcome = make_on(&server_url, &bank_url, &scratch, only).await;
     cluster.stop();
-    fs::remove_dir_all(&folder)?;
+    fs::remove_dir_all(&scratch)?;
     outcome
 }
 
-async fn check_against(
+async fn make_on(
     server_url: &str,
     bank_url: &str,
     scratch: &Path,
     only: Vec<String>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Metadata> {
     let server = TestServer::at(Location::parse(server_url)?);
     server.create("bank", Contents::Schema).await?;
     let made = scratch.join("sqlx");
     fs::create_dir(&made)?;
-    let whole = only.is_empty();
-    let packages = if whole {
+    let packages = if only.is_empty() {
         packages_with_queries()?
     } else {
         only
@@ -57,10 +95,22 @@ async fn check_against(
         check.arg("--package").arg(format!("countersign-{package}"));
     }
     cargo::run(&mut check)?;
-    let target = checkout::root().join(".sqlx");
-    let count = move_files(&made, &target, whole)?;
-    println!("{count} queries in {}", target.display());
-    Ok(())
+    let made = read(&made)?;
+    ensure!(!made.is_empty(), "the check wrote no metadata");
+    Ok(made)
+}
+
+fn read(folder: &Path) -> anyhow::Result<Metadata> {
+    let mut files = Metadata::new();
+    let entries = fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("query-") {
+            files.insert(name, fs::read_to_string(entry.path())?);
+        }
+    }
+    Ok(files)
 }
 
 /// Folders of `services` whose sources check queries.
@@ -115,32 +165,4 @@ fn touch(sources: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Puts the new files into `target`; when they are all there are, takes out what no query needs any more.
-fn move_files(made: &Path, target: &Path, whole: bool) -> anyhow::Result<usize> {
-    fs::create_dir_all(target)?;
-    let mut names = std::collections::BTreeSet::new();
-    for entry in fs::read_dir(made)? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with("query-") {
-            names.insert(entry.file_name());
-            let (from, to) = (entry.path(), target.join(entry.file_name()));
-            if fs::read(&from)? != fs::read(&to).unwrap_or_default() {
-                fs::copy(from, to)?;
-            }
-        }
-    }
-    ensure!(!names.is_empty(), "the check wrote no metadata");
-    if !whole {
-        return Ok(names.len());
-    }
-    for entry in fs::read_dir(target)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name.to_string_lossy().starts_with("query-") && !names.contains(&name) {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(names.len())
 }
