@@ -1,7 +1,9 @@
 //! Sentences that ask for something to be done.
 
+use time::Date;
+
 use super::{
-    ask::{Ask, Card, Dispute, Movement, Order, Pay},
+    ask::{Ask, Card, Dispute, Line, Movement, Order, Pay},
     day::frequency,
     payment,
     phrase::Clause,
@@ -24,6 +26,21 @@ pub(crate) fn refrain(clause: &Clause) -> Option<Ask> {
     (!verb_before || found.start() == 0).then_some(Ask::Refrain)
 }
 
+/// Under a condition, for later, or as a question: nothing to be done now.
+pub(crate) fn not_now(clause: &Clause) -> Option<Ask> {
+    let text = clause
+        .text
+        .trim_start_matches(|c: char| !c.is_alphanumeric());
+    let verb = pattern!(&format!(
+        r"\b(?:{}|freeze|block|cancel|refund|dispute)\b",
+        payment::VERBS
+    ));
+    let condition = pattern!(
+        r"^(?:if|when|once|unless|in case|as soon as|after|remind me|what (?:happens |would happen )?if|what would|should i|shall i|would it|do you think|how (?:do|can|would) i|can i|could i|is it (?:ok|okay|possible|safe)|why|translate|summari[sz]e|explain|imagine|suppose|pretend|let's say)\b|\b(?:if|unless|once|as soon as) (?:i|my|he|she|they|it|the)\b"
+    );
+    (verb.is_match(text) && condition.is_match(text)).then_some(Ask::NotNow)
+}
+
 /// Everything to be done but paying, which shares its verbs with questions.
 pub(crate) fn read(clause: &Clause, memory: &Memory, sentence: &str) -> Option<Ask> {
     profile(clause)
@@ -36,7 +53,28 @@ pub(crate) fn read(clause: &Clause, memory: &Memory, sentence: &str) -> Option<A
 }
 
 /// A payment.
-pub(crate) fn pay(clause: &Clause, memory: &Memory) -> Option<Ask> {
+pub(crate) fn pay(clause: &Clause, memory: &Memory, today: Date) -> Option<Ask> {
+    // "… - no, 40 to Carol": a whole pair after a repair stands for all before it.
+    let repair =
+        pattern!(r"(?:^|[-,;.] ?)(?:no|sorry|actually|i mean(?:t)?|rather|scratch that)\b,? ");
+    if let Some(tail) = repair.find_iter(&clause.text).last() {
+        let tail = Clause::read(&clause.text[tail.end()..], today);
+        let payee = payment::payee(&tail);
+        if payee.is_some() && !tail.amounts.is_empty() {
+            let line = Line {
+                payee,
+                sum: tail.last_sum(),
+            };
+            return Some(Ask::Pay(Pay {
+                lines: vec![line],
+                from: tail.paying_account(),
+                account_number: tail.account_number,
+            }));
+        }
+    }
+    if payment::is_unclear(clause) {
+        return Some(Ask::Unclear);
+    }
     let mut pay = payment::read(clause)?;
     carry_over(&mut pay, clause, memory);
     Some(Ask::Pay(pay))
@@ -49,6 +87,11 @@ fn carry_over(pay: &mut Pay, clause: &Clause, memory: &Memory) {
         && pattern!(r"\bof (?:them|those|it|that)\b").is_match(&clause.text)
     {
         sum.currency = sum.currency.or(asked.currency);
+    }
+    if let (None, Some(Ask::Pay(before))) = (&line.payee, &memory.act)
+        && pattern!(r"\b(?:him|her|them)\b").is_match(&clause.text)
+    {
+        line.payee = before.lines.first().and_then(|line| line.payee.clone());
     }
     if let (None, Some(Ask::Pay(before))) = (&line.sum, &memory.act)
         && pattern!(r"\bthe same\b|\bsame amount\b").is_match(&clause.text)
@@ -76,14 +119,14 @@ fn profile(clause: &Clause) -> Option<Ask> {
 }
 
 fn new_payee(clause: &Clause) -> Option<Ask> {
-    pattern!(r"\b(?:add|create|save|new|set up|register|store)\b.*\b(?:payee|beneficiary|recipient|contact)\b|\badd .+ (?:to|as) (?:my )?payees?\b")
+    pattern!(r"\b(?:add|create|save|new|set up|register|store)\b.*\b(?:payee|beneficiary|recipient|contact)\b|\badd .+ (?:to|as) (?:my )?payees?\b|\b(?:add|save) (?:someone|somebody) new\b")
         .is_match(&clause.text)
         .then_some(Ask::NewPayee)
 }
 
 fn order(clause: &Clause) -> Option<Ask> {
     let text = &clause.text;
-    let named = pattern!(r"\b(?:standing[ -]orders?|recurring (?:payments?|transfers?)|regular (?:payments?|transfers?)|repeating (?:payments?|transfers?))\b")
+    let named = pattern!(r"\b(?:standing[ -]orders?|(?:recurring|regular|repeating|weekly|monthly|quarterly|yearly|annual) (?:payments?|transfers?))\b")
         .is_match(text);
     let rhythm = frequency(text);
     let pays = payment::read(clause).is_some();
@@ -253,6 +296,7 @@ fn movement(clause: &Clause) -> Movement {
             ))
         });
     let name = name
+        .map(|name| name.trim_end_matches("'s").to_owned())
         .map(|name| {
             pattern!(r"\b(?:payments?|charges?|transactions?|transfers?|debits?|purchases?)\b")
                 .replace_all(&name, "")

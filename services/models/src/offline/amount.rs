@@ -5,7 +5,10 @@
 
 use std::ops::Range;
 
-use super::{number_words, text::pattern};
+use super::{
+    number_words,
+    text::{HIDDEN, pattern},
+};
 
 /// An amount as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +57,7 @@ pub(crate) fn currency_of(word: &str) -> Option<&'static str> {
 
 fn in_digits(text: &str) -> Vec<Amount> {
     let numbers = pattern!(
-        r"(?P<before>[€£$¥]|\b(?:eur|gbp|usd|chf|pln|jpy|kwd)\b)? ?(?P<number>\d{1,3}(?: \d{3})+(?:[.,]\d{1,3})?|\d[\d.,']*)(?P<scale> ?(?:k|m|grand|thousand|million)\b)?(?: ?(?P<after>[€£$¥]|(?:euros?|eur|pounds?|quid|sterling|gbp|dollars?|bucks|usd|yen|jpy|francs?|chf|zlotys?|złoty|pln|dinars?|kwd)\b))?(?: and (?P<cents>\d{1,2}) ?(?:cents?|pence)\b)?"
+        r"(?P<before>[€£$¥]|\b(?:eur|gbp|usd|chf|pln|jpy|kwd))? ?(?P<number>\d{1,3}(?: \d{3})+(?:[.,]\d{1,3})?|\d[\d.,']*)(?P<scale> ?(?:k|m|grand|thousand|million|lakh|crore)\b)?(?: ?(?P<after>[€£$¥]|(?:euros?|eur|pounds?|quid|sterling|gbp|dollars?|bucks|usd|yen|jpy|francs?|chf|zlotys?|złoty|pln|dinars?|kwd)\b))?(?: and (?P<cents>\d{1,2}) ?(?:cents?|pence)\b)?"
     );
     let mut found = Vec::new();
     for captures in numbers.captures_iter(text) {
@@ -88,6 +91,8 @@ fn in_digits(text: &str) -> Vec<Amount> {
         if let Some(scale) = captures.name("scale") {
             let zeros = match scale.as_str().trim().to_lowercase().as_str() {
                 "m" | "million" => 6,
+                "lakh" => 5,
+                "crore" => 7,
                 _ => 3,
             };
             value = value.and_then(|value| scaled(&value, zeros));
@@ -109,14 +114,15 @@ fn in_digits(text: &str) -> Vec<Amount> {
 /// Whether the number is a part of something longer: `2yo`, `A4`, `50%`, `1st`, `#3`, `12:30`.
 fn touches_a_word(text: &str, number_start: usize, start: usize, end: usize) -> bool {
     let before = text[..start].chars().next_back();
-    let glued =
-        |c: char| c.is_alphanumeric() || matches!(c, '#' | '_' | '*' | '·' | '/' | ':' | '-' | '.');
+    let glued = |c: char| {
+        c.is_alphanumeric() || matches!(c, '#' | '_' | '*' | '·' | '/' | ':' | '-' | '.' | HIDDEN)
+    };
     if start == number_start && before.is_some_and(glued) {
         return true;
     }
     let mut after = text[end..].chars();
     match after.next() {
-        Some(c) if c.is_alphanumeric() || matches!(c, '%' | '_' | '/') => true,
+        Some(c) if c.is_alphanumeric() || matches!(c, '%' | '_' | '/' | HIDDEN) => true,
         Some('-' | ':') => after.next().is_some_and(char::is_alphanumeric),
         Some(' ') => text[end + 1..].starts_with('%'),
         _ => false,
@@ -131,7 +137,8 @@ fn is_hedged(before: &str) -> bool {
 
 /// The wire form of a typed number; `None` when its separators can be read two ways.
 fn plain(typed: &str, currency: Option<&str>) -> Option<String> {
-    let typed = typed.replace([' ', '\''], ",");
+    // The pattern has seen to it that spaces stand before groups of three.
+    let typed = typed.replace(' ', "").replace('\'', ",");
     let dots = typed.matches('.').count();
     let commas = typed.matches(',').count();
     let (whole, decimals) = match (dots, commas) {
@@ -245,6 +252,11 @@ mod tests {
             ("at most 100", None),
             ("half of 80", None),
             ("1.500 KWD", Some("1.500")),
+            ("1 234,56", Some("1234.56")),
+            ("USD34.6 million", Some("34600000")),
+            ("2 lakh", Some("200000")),
+            ("half a million", Some("500000")),
+            ("one point two million", None),
         ] {
             assert_eq!(values(text), [value.map(str::to_owned)], "{text}");
         }

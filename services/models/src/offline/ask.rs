@@ -45,6 +45,10 @@ pub(crate) enum Ask {
     TakeBack,
     /// Say that something must not be done.
     Refrain,
+    /// Something under a condition, for later, as a question or in somebody else's words: not to be done now.
+    NotNow,
+    /// A payment of which it is not clear who gets how much.
+    Unclear,
     /// See somebody else's things.
     Others,
     /// A card that was lost or stolen, without saying what to do.
@@ -98,6 +102,8 @@ pub(crate) struct Line {
 pub(crate) struct Pay {
     pub(crate) lines: Vec<Line>,
     pub(crate) from: Option<String>,
+    /// An account number was typed where a payee's name belongs.
+    pub(crate) account_number: bool,
 }
 
 impl Pay {

@@ -4,7 +4,7 @@ use time::Date;
 
 use super::{
     acts::{card_name, reason},
-    ask::{Activity, Ask, Sum},
+    ask::{Activity, Ask, Line, Pay, Sum},
     day::{frequency, month},
     payment,
     phrase::Clause,
@@ -14,6 +14,9 @@ use super::{
 
 /// Words that open a correction and carry nothing themselves.
 const OPENINGS: &str = "no|nope|actually|sorry|oops|wait|hang on|hold on|hmm?|i mean|i meant|i said|rather|instead|ok|okay|and|but|so|please|just|let's|lets|let us|do|say|use|make it|make that|make|it|that|change it|change that|change the amount|set the amount|set it|the amount is|should be|it should be|be|to be|only|well|yes|the";
+
+/// Longest correction, in words after its opening.
+const CORRECTION_WORDS_MAX: usize = 10;
 
 /// Messages that are clear as a whole, whatever they are made of: yes, stop, more.
 pub(crate) fn whole_message(clause: &Clause, memory: &Memory) -> Option<Ask> {
@@ -41,25 +44,32 @@ pub(crate) fn read(clause: &Clause, memory: &Memory, today: Date) -> Option<Ask>
     if let Some(question) = follow_up(text, memory, today) {
         return Some(question);
     }
-    let act = memory.act.clone()?;
+    let sum = clause.last_sum();
+    let Some(act) = memory.act.clone() else {
+        return pair_alone(clause, sum);
+    };
     let opened = pattern!(&format!(r"^(?:(?:{OPENINGS})\b[, ]*)+"))
         .find(text)
         .map_or(0, |found| found.end());
     let rest = text[opened..]
         .trim_matches(|c: char| !c.is_alphanumeric() && c != '€' && c != '£' && c != '$');
-    let short = rest.split_whitespace().count() <= 4;
-    let sum = clause.last_sum();
+    let words = rest.split_whitespace().count();
+    let short = words <= 4;
+    // What tells of something is no correction: "Bob lives at 12 Elm Road".
+    let tells =
+        pattern!(r"\b(?:is|was|were|are|lives|has|had|costs?|paid|got|bought)\b").is_match(rest);
+    if (tells && opened == 0) || words > CORRECTION_WORDS_MAX {
+        return None;
+    }
     match act {
         Ask::Pay(mut pay) => {
             let from = clause.paying_account();
             let payee = swapped(clause)
+                .or_else(|| clause.name_after(pattern!(r"\b(?:the )?same (?:again )?for (?:my )?")))
                 .or_else(|| payment::payee(clause))
                 .or_else(|| {
-                    bare_name(
-                        clause,
-                        rest,
-                        short && from.is_none() && (opened > 0 || pay.first().payee.is_none()),
-                    )
+                    let named = opened > 0 || pay.first().payee.is_none() || stands_alone(rest);
+                    bare_name(clause, rest, short && from.is_none() && named)
                 });
             let pair = payee.is_some() && sum.is_some();
             if payee.is_none() && sum.is_none() && from.is_none() {
@@ -134,6 +144,30 @@ pub(crate) fn read(clause: &Clause, memory: &Memory, today: Date) -> Option<Ask>
     }
 }
 
+/// "Increase Bob's transfer from 20 to 25", "change 40 to 45 for Carol": the payee stands there, the later amount counts.
+pub(crate) fn changed_amount(clause: &Clause) -> Option<Ask> {
+    let lead = pattern!(
+        r"^(?:please |can you |could you )*(?:increase|raise|lower|reduce|decrease|change|update|make|set)\b"
+    );
+    if !lead.is_match(&clause.text) || clause.amounts.is_empty() {
+        return None;
+    }
+    let owner = pattern!(r"\b(?P<name>[\p{L}][\p{L} ]*?)'s (?:transfer|payment|money|amount)\b");
+    let payee = owner
+        .captures(&clause.text[lead.find(&clause.text)?.end()..])
+        .map(|captures| captures["name"].trim().to_owned())
+        .or_else(|| clause.name_after(pattern!(r"\bfor (?:my )?")))?;
+    let line = Line {
+        payee: Some(payee),
+        sum: clause.last_sum(),
+    };
+    Some(Ask::Pay(Pay {
+        lines: vec![line],
+        from: None,
+        account_number: false,
+    }))
+}
+
 /// "And last month?", "and on transport?" after a question about spending.
 fn follow_up(text: &str, memory: &Memory, today: Date) -> Option<Ask> {
     let Some(Ask::Spending(before)) = &memory.question else {
@@ -160,19 +194,45 @@ fn swapped(clause: &Clause) -> Option<String> {
     clause.name_at(found.end())
 }
 
+/// "20 to Bob", without a verb and out of nothing.
+fn pair_alone(clause: &Clause, sum: Option<Sum>) -> Option<Ask> {
+    let (sum, payee) = (sum?, payment::payee(clause)?);
+    let short = clause.text.split_whitespace().count() <= 6;
+    short.then(|| {
+        let line = Line {
+            payee: Some(payee),
+            sum: Some(sum),
+        };
+        Ask::Pay(Pay {
+            lines: vec![line],
+            ..Pay::default()
+        })
+    })
+}
+
+/// "Maria Silva" or "the Silva one" as a whole message: a name, where one was asked for.
+fn stands_alone(rest: &str) -> bool {
+    let name = pattern!(
+        r"^(?:the )?(?-i:\p{Lu})[\p{L}'.-]*(?: (?-i:\p{Lu})[\p{L}'.-]*)*(?: one| instead)?$"
+    );
+    name.is_match(rest)
+}
+
 /// The whole rest as a name, where a name is what is missing.
 fn bare_name(clause: &Clause, rest: &str, expected: bool) -> Option<String> {
     if !expected || rest.is_empty() || !rest.chars().any(char::is_alphabetic) {
         return None;
     }
     let question = pattern!(
-        r"\?|^(?:what|how|who|when|where|why|which|can|could|do|does|is|are|help|hi|hello|hey|thanks|thank|cheers|bye|good|great|nice)\b"
+        r"\?|^(?:what|how|who|when|where|why|which|can|could|do|does|is|are|help|hi|hello|hey|thanks|thank|cheers|bye|good|great|nice|perfect|cool|lovely|super|wow|hm+|later|maybe|not yet|one moment|please wait)\b"
     );
     if question.is_match(rest) || question.is_match(&clause.text) {
         return None;
     }
     let start = clause.text.find(rest)?;
-    clause.name_at(start)
+    let name = clause.name_at(start)?;
+    let name = name.strip_suffix(" one").map_or(name.as_str(), |name| name);
+    Some(name.to_owned())
 }
 
 fn four_digits(rest: &str) -> Option<String> {

@@ -15,6 +15,8 @@ enum Part {
     Scale(u64),
     Article,
     And,
+    Half,
+    Point,
 }
 
 fn part_of(word: &str) -> Option<Part> {
@@ -51,6 +53,8 @@ fn part_of(word: &str) -> Option<Part> {
         "million" => Part::Scale(1_000_000),
         "a" | "an" => Part::Article,
         "and" => Part::And,
+        "half" => Part::Half,
+        "point" => Part::Point,
         _ => return None,
     })
 }
@@ -77,8 +81,9 @@ pub(crate) fn amounts(text: &str) -> Vec<Amount> {
                 (Some(_), Some(next)) => next.end(),
                 _ => last.end(),
             };
+            let goes_on = pattern!(r"^(?:-?\w|\u{fffd})").is_match(&text[end..]);
             let value = number(&run)
-                .filter(|value| *value > 0)
+                .filter(|value| *value > 0 && !goes_on)
                 .map(|value| value.to_string());
             found.push(Amount {
                 span: first.start()..end,
@@ -104,7 +109,11 @@ fn run_at(text: &str, words: &[regex::Match<'_>]) -> Vec<Part> {
             break;
         };
         let starts = match part {
-            Part::And | Part::Hundred | Part::Scale(_) => false,
+            Part::And | Part::Hundred | Part::Scale(_) | Part::Point => false,
+            // "half a million", but not "half of 80".
+            Part::Half => {
+                pattern!(r"^half an? (?:thousand|grand|million)\b").is_match(&text[word.start()..])
+            }
             // "a hundred", but not "a card".
             Part::Article => words.get(1).is_some_and(|next| {
                 matches!(
@@ -114,13 +123,14 @@ fn run_at(text: &str, words: &[regex::Match<'_>]) -> Vec<Part> {
             }),
             _ => true,
         };
-        if (index == 0 && !starts) || (index > 0 && part == Part::Article) {
+        let inner_article = part == Part::Article && index > 0 && run.last() != Some(&Part::Half);
+        if (index == 0 && !starts) || inner_article || (index > 0 && part == Part::Half) {
             break;
         }
         run.push(part);
     }
     // "thirty and send" ends before the "and"; so does "thirty to Alice and six" by itself.
-    while run.last() == Some(&Part::And) {
+    while matches!(run.last(), Some(Part::And | Part::Point)) {
         run.pop();
     }
     run
@@ -128,6 +138,9 @@ fn run_at(text: &str, words: &[regex::Match<'_>]) -> Vec<Part> {
 
 /// The value of a run; `None` when the words do not make one number.
 fn number(run: &[Part]) -> Option<u64> {
+    if let [Part::Half, Part::Article, Part::Scale(scale)] = run {
+        return Some(scale / 2);
+    }
     let (mut total, mut group, mut last_scale) = (0u64, 0u64, u64::MAX);
     let mut previous: Option<Part> = None;
     for part in run.iter().copied() {
@@ -159,6 +172,7 @@ fn number(run: &[Part]) -> Option<u64> {
                 (group, last_scale) = (0, scale);
             }
             Part::And => {}
+            Part::Half | Part::Point => return None,
         }
         previous = Some(part);
     }
@@ -194,7 +208,13 @@ mod tests {
 
     #[test]
     fn words_that_make_no_single_number_have_no_value() {
-        for text in ["eight nine two", "nineteen ninety-nine", "twenty thirty"] {
+        for text in [
+            "eight nine two",
+            "nineteen ninety-nine",
+            "twenty thirty",
+            "one point two million",
+            "nine-hundred-forty-2yo",
+        ] {
             assert_eq!(values(text), [None], "{text}");
         }
         assert_eq!(values("the second one").len(), 0);

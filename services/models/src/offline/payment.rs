@@ -10,6 +10,14 @@ use super::{
 pub(crate) const VERBS: &str =
     "send|pay|transfer|wire|move|give|shoot|remit|forward|venmo|put|lend";
 
+/// Whether it leaves open who gets how much: shares, rests and lists that only a head can pair.
+pub(crate) fn is_unclear(clause: &Clause) -> bool {
+    let shares = pattern!(r"\brespectively\b|\bthe rest\b|\b(?:split|share|divide)\b|\bbetween \w+ and\b|\beach ?(?:$|[,.!?])")
+        .is_match(&clause.text);
+    let verb = pattern!(&format!(r"\b(?:{VERBS}|split|share|divide)\b")).is_match(&clause.text);
+    verb && shares && !clause.amounts.is_empty()
+}
+
 /// Reads a clause that holds a payment verb; `None` when it holds none.
 pub(crate) fn read(clause: &Clause) -> Option<Pay> {
     let verb = pattern!(&format!(
@@ -20,6 +28,7 @@ pub(crate) fn read(clause: &Clause) -> Option<Pay> {
     let mut pay = Pay {
         lines: several(clause),
         from: clause.paying_account(),
+        account_number: clause.account_number,
     };
     if pay.lines.is_empty() {
         let payee = payee(clause).or_else(|| {
@@ -37,7 +46,7 @@ pub(crate) fn read(clause: &Clause) -> Option<Pay> {
 
 /// The payee after "to", the last one that is not negated.
 pub(crate) fn payee(clause: &Clause) -> Option<String> {
-    let leads: Vec<_> = pattern!(r"\bto ")
+    let leads: Vec<_> = pattern!(r"\b(?:in)?to ")
         .find_iter(&clause.text)
         .filter(|lead| !clause.text[..lead.start()].trim_end().ends_with("not"))
         .filter(|lead| !begins_with_verb(&clause.text[lead.end()..]))

@@ -19,6 +19,8 @@ pub(crate) struct Clause {
     pub(crate) days: Vec<Day>,
     /// Four digits that name a card.
     pub(crate) card_digits: Option<String>,
+    /// Whether an account number stands in it.
+    pub(crate) account_number: bool,
 }
 
 impl Clause {
@@ -47,21 +49,38 @@ impl Clause {
             .find_iter(&blanked)
             .map(|found| found.range())
             .collect();
+        let account_number = !spans.is_empty();
         for span in spans {
             blank(&mut blanked, span);
         }
-        let amounts = amounts(&blanked);
+        let counted = pattern!(
+            r"\b\d+ (?:days?|weeks?|months?|years?|times|people|persons?|tickets?|hours?|minutes?|payments?|transactions?|nights?)\b"
+        );
+        let spans: Vec<_> = counted
+            .find_iter(&blanked)
+            .map(|found| found.range())
+            .collect();
+        for span in spans {
+            blank(&mut blanked, span);
+        }
+        let mut amounts = amounts(&blanked);
+        drop_numbers_of_names(&blanked, &mut amounts);
         Self {
             text: blanked,
             amounts,
             days,
             card_digits,
+            account_number,
         }
     }
 
-    /// The last amount: in "from 20 to 25" and "20, no, 25" the later one counts.
+    /// The last amount that is not ruled out: in "from 20 to 25" the later one counts, in "30 not 20" the first.
     pub(crate) fn last_sum(&self) -> Option<Sum> {
-        self.amounts.last().map(sum)
+        let ruled_out = pattern!(r"\b(?:not|instead of|rather than) $");
+        self.amounts
+            .iter()
+            .rfind(|amount| !ruled_out.is_match(&self.text[..amount.span.start]))
+            .map(sum)
     }
 
     /// The name that begins at a place: up to punctuation, an amount, or a word that goes on with the sentence.
@@ -73,6 +92,7 @@ impl Clause {
             let ends_here = self.amounts.iter().any(|amount| amount.span.contains(&at))
                 || plain.is_empty()
                 || word.as_str().starts_with('_')
+                || pattern!(r"^[-+]?\d+[-/]\d").is_match(word.as_str())
                 || (goes_on(plain) && !may_stand_in_a_name(plain, words.is_empty()));
             if ends_here {
                 break;
@@ -110,6 +130,22 @@ impl Clause {
     }
 }
 
+/// "Send 20 to Studio 54": a number right after a name, with an amount before it, belongs to the name.
+fn drop_numbers_of_names(text: &str, amounts: &mut Vec<Amount>) {
+    let named = pattern!(r"\bto (?:my )?(?-i:\p{Lu}[\p{L}']* )+(?P<number>\d+)\b");
+    let Some(first) = amounts.first().map(|amount| amount.span.start) else {
+        return;
+    };
+    for captures in named.captures_iter(text) {
+        let (Some(whole), Some(number)) = (captures.get(0), captures.name("number")) else {
+            continue;
+        };
+        if first < whole.start() {
+            amounts.retain(|amount| amount.span != number.range());
+        }
+    }
+}
+
 /// Longest name, in words.
 const NAME_WORDS_MAX: usize = 6;
 
@@ -143,7 +179,7 @@ fn may_stand_in_a_name(word: &str, first: bool) -> bool {
 /// Words that stand where a name could and are none.
 fn is_no_name(name: &str) -> bool {
     pattern!(
-        r"^(?:me|myself|money|some money|some|cash|(?:a |one )?(?:payment|transfer|bank transfer)|it|them|him|her|that|this|these|those|something|somebody|someone|anyone|people|everyone|everything|all|another(?: one)?|same|the same|amount|same amount|make|send|pay|do|go|back|more|less|do so|whoever|who|one|again|total)$"
+        r"^(?:me|myself|money|some money|some|cash|(?:a |one )?(?:payment|transfer|bank transfer)|it|them|him|her|that|this|these|those|something|(?:somebody|someone|a person|anybody)(?: new| else)?|new|anyone|people|everyone|everything|all|another(?: one)?|same|the same|amount|same amount|make|send|pay|do|go|back|more|less|do so|whoever|who|one|again|total)$"
     )
     .is_match(name)
 }

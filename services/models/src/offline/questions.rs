@@ -52,9 +52,11 @@ pub(crate) fn read(clause: &Clause, memory: &Memory, today: Date) -> Option<Ask>
             category: category(text),
         }));
     }
-    if is(pattern!(
-        r"\b(?:letters?|documents?|inbox|mail|post|bills?|invoices?)\b"
-    )) && asks
+    if clause.amounts.is_empty()
+        && is(pattern!(
+            r"\b(?:letters?|documents?|inbox|mail|post|bills?|invoices?)\b"
+        ))
+        && asks
     {
         return Some(Ask::Documents);
     }

@@ -16,6 +16,8 @@ macro_rules! pattern {
 }
 pub(crate) use pattern;
 
+/// Stands where something invisible stood inside a word or a number, so that neither is what it seems.
+pub(crate) const HIDDEN: char = '\u{fffd}';
 /// Longest piece of an outsider's name in a reply, in characters.
 const NAME_CHARACTERS_MAX: usize = 60;
 
@@ -31,7 +33,14 @@ pub(crate) fn tidy(text: &str) -> String {
             '\u{201c}' | '\u{201d}' => tidy.push('"'),
             '\u{2010}'..='\u{2012}' => tidy.push('-'),
             '\u{2013}' | '\u{2014}' => tidy.push_str(" - "),
-            c if is_invisible(c) => {}
+            c if is_invisible(c) => {
+                if tidy.ends_with(char::is_alphanumeric) {
+                    tidy.push(HIDDEN);
+                }
+            }
+            '\u{ff10}'..='\u{ff19}' => {
+                tidy.extend(char::from_digit(u32::from(character) - 0xff10, 10));
+            }
             c if c.is_whitespace() || c.is_control() => {
                 tidy.push(if c == '\n' { '\n' } else { ' ' })
             }
@@ -180,5 +189,6 @@ mod tests {
             tidy("Don\u{2019}t  send\u{a0}50\r\n\u{200b}\nnow"),
             "Don't send 50\nnow"
         );
+        assert_eq!(tidy("５０ and 5\u{200b}0"), "50 and 5\u{fffd}0");
     }
 }

@@ -43,6 +43,8 @@ pub(crate) fn answer(turn: &Turn<'_>, ask: &Ask) -> Part {
         Ask::Confirm => talk::confirm(turn),
         Ask::TakeBack => talk::take_back(turn),
         Ask::Refrain => Ok("All right, I won't.".to_owned()),
+        Ask::NotNow => Ok("I only prepare what you ask me for right now, in your own words. For example: Send 20 to Bob".to_owned()),
+        Ask::Unclear => Ok("I can't tell who should get how much. Please type one payment at a time, for example: Send 20 to Bob".to_owned()),
         Ask::Others => Ok("I can only see your own accounts, nobody else's.".to_owned()),
         Ask::Lost => Ok(
             "I'm sorry. To block it right away, type: Freeze my card\nOr use Freeze everything at the top of the page."

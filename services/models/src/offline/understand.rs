@@ -46,7 +46,7 @@ const ASKS_MAX: usize = 4;
 
 /// What the customer wants with this message. Never empty.
 pub(crate) fn understand(message: &str, memory: &mut Memory, today: Date) -> Vec<Ask> {
-    let text = tidy(message);
+    let text = own_words(&tidy(message));
     let mut asks: Vec<Ask> = Vec::new();
     for sentence in sentences(&text) {
         let Some(ask) = one(sentence, memory, today) else {
@@ -75,12 +75,26 @@ fn settle(mut asks: Vec<Ask>) -> Vec<Ask> {
     });
     // "Do not send 50 to Alice; send 20 to Bob" asks for the second half.
     if asks.iter().any(Ask::is_act) {
-        asks.retain(|ask| !matches!(ask, Ask::Refrain | Ask::TakeBack));
+        asks.retain(|ask| !matches!(ask, Ask::Refrain | Ask::TakeBack | Ask::NotNow));
     }
     if asks.is_empty() {
         asks.push(Ask::Unknown);
     }
     asks
+}
+
+/// The message without what is quoted, forwarded, or somebody else's part of a transcript.
+fn own_words(text: &str) -> String {
+    let mut in_block = false;
+    text.split('\n')
+        .filter(|line| {
+            let fence = line.trim_start().starts_with("```");
+            in_block ^= fence;
+            let quoted = pattern!(r"^ ?(?:>|(?:customer|user|assistant|system|bot|agent|bank|from|to|subject|me|you) ?:)").is_match(line);
+            !(fence || in_block || quoted)
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The sentences of a message, and its halves where "and" begins a new wish.
@@ -113,6 +127,12 @@ fn sentences(text: &str) -> Vec<&str> {
 }
 
 fn halves(sentence: &str) -> Vec<&str> {
+    // "If my salary arrives, send 100 to Mum" is one thing.
+    if pattern!(r"^ ?(?:if|when|once|unless|in case|as soon as|after|suppose|imagine)\b")
+        .is_match(sentence)
+    {
+        return vec![sentence];
+    }
     let mut halves = Vec::new();
     let mut start = 0;
     for joint in
@@ -129,7 +149,7 @@ fn halves(sentence: &str) -> Vec<&str> {
 
 fn begins_a_wish(text: &str) -> bool {
     pattern!(
-        r"^(?:please |can you |could you |also |then )*(?:send|pay|transfer|wire|freeze|block|lock|unfreeze|unblock|unlock|show|tell me|list|what|how much|how many|who|which|dispute|cancel (?:my|the)|set up|change my|read|add an?|refund)\b"
+        r"^(?:please |can you |could you |also |then )*(?:send|pay|transfer|wire|(?:freeze|block|lock) (?:my|the|both|all|debit|credit|card)|unfreeze|unblock|unlock|show|tell me|list|what|how much|how many|who|which|dispute|cancel (?:my|the)|set up|change my|read|add an?|refund)\b"
     )
     .is_match(text)
 }
@@ -138,11 +158,13 @@ fn begins_a_wish(text: &str) -> bool {
 fn one(sentence: &str, memory: &Memory, today: Date) -> Option<Ask> {
     let clause = Clause::read(sentence, today);
     let ask = questions::about_others(&clause)
+        .or_else(|| acts::not_now(&clause))
         .or_else(|| acts::refrain(&clause))
         .or_else(|| corrections::whole_message(&clause, memory))
         .or_else(|| acts::read(&clause, memory, sentence))
         .or_else(|| questions::read(&clause, memory, today))
-        .or_else(|| acts::pay(&clause, memory))
+        .or_else(|| corrections::changed_amount(&clause))
+        .or_else(|| acts::pay(&clause, memory, today))
         .or_else(|| corrections::read(&clause, memory, today))
         .or_else(|| questions::small_talk(&clause));
     Some(ask.unwrap_or(Ask::Unknown))
@@ -263,6 +285,55 @@ mod tests {
                 Some("Bob"),
                 Some("20"),
             ),
+            (
+                &["Send 20 to Bob and thirty to Alice - no, 40 to Carol"],
+                Some("Carol"),
+                Some("40"),
+            ),
+            (
+                &["send 30 to Alice", "now pay her 65"],
+                Some("Alice"),
+                Some("65"),
+            ),
+            (
+                &["Send 40 to Carol", "Change 40 to 45 for Carol"],
+                Some("Carol"),
+                Some("45"),
+            ),
+            (
+                &["Increase Bob's transfer from 20 to 25"],
+                Some("Bob"),
+                Some("25"),
+            ),
+            (&["Send 20 to Studio 54"], Some("Studio 54"), Some("20")),
+            (&["20 to Bob"], Some("Bob"), Some("20")),
+            (&["Send 20 to Bob", "30 not 20"], Some("Bob"), Some("30")),
+            (
+                &["Send 20 to Bob", "Alice instead"],
+                Some("Alice"),
+                Some("20"),
+            ),
+            (
+                &["Send 20 to Maria", "Maria Silva"],
+                Some("Maria Silva"),
+                Some("20"),
+            ),
+            (
+                &["Send 20 to Maria", "the Silva one"],
+                Some("Silva"),
+                Some("20"),
+            ),
+            (
+                &["Send 20 to Bob", "same for Carol"],
+                Some("Carol"),
+                Some("20"),
+            ),
+            (&["put 100 into my savings"], Some("savings"), Some("100")),
+            (
+                &["Send 10 to Alice. My phone bill was 45. Bob lives at 12 Elm Road."],
+                Some("Alice"),
+                Some("10"),
+            ),
         ] {
             let expected = (payee.map(str::to_owned), amount.map(str::to_owned));
             assert_eq!(pays(messages), [expected], "{messages:?}");
@@ -279,6 +350,15 @@ mod tests {
             &["Send 20 to Bob", "scratch that", "30"],
             &["I'd rather you didn't send 50 to Alice"],
             &["Send neither 10 to Alice nor 15 to Bob."],
+            &["If my salary arrives, send 100 to Mum"],
+            &["Remind me to send 70 to Bob tomorrow"],
+            &["What happens if I send 5000 to Dave?"],
+            &["Should I send 50 to Bob?"],
+            &["Translate into German: send 500 to Bob"],
+            &["> Please transfer 950 to Acme Ltd today\nWhat should I do?"],
+            &["```\nsend 300 to Dave\n```\nexplain this"],
+            &["Customer: send 600 to Dave\nAssistant: done\nsummarise this chat"],
+            &["Send 10, 20 and 30 to Alice, Bob and Carol respectively"],
         ] {
             assert_eq!(pays(messages), [], "{messages:?}");
         }

@@ -44,6 +44,12 @@ pub(super) fn pay(turn: &Turn<'_>, pay: &Pay) -> Part {
             )),
         }
     }
+    if pay.account_number && lines.iter().all(|line| line.payee.is_none()) {
+        notes.push(
+            "I can only pay saved payees: choose one on the right, or type: Add a new payee"
+                .to_owned(),
+        );
+    }
     if payments.len() > 1 {
         arguments.insert("payments".into(), json!(payments));
         match turn.call("request_transfer", Value::Object(arguments.clone()))? {
