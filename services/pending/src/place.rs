@@ -32,9 +32,7 @@ pub(crate) enum Place<'a> {
 /// values expired or was refused.
 pub(crate) fn find<'a>(proposal: &Proposal, facts: &'a Facts) -> Result<Place<'a>, Refusal> {
     let no_newer_message = Err(Refusal::new(ToolCode::NoNewerMessage));
-    let open = facts.earlier.iter().find(|earlier| {
-        earlier.state == ActionState::Pending && earlier.target_key == proposal.target_key
-    });
+    let open = in_the_way(proposal, facts);
     if let Some(open) = open {
         let is_same = open.kind == proposal.kind
             && (same(&open.first, &proposal.values) || same(&open.current, &proposal.values));
@@ -45,6 +43,14 @@ pub(crate) fn find<'a>(proposal: &Proposal, facts: &'a Facts) -> Result<Place<'a
         if facts.newest_message <= open.grounded_through {
             return no_newer_message;
         }
+    }
+    if leaves_target_open(&proposal.target_key)
+        && waiting(facts).any(|other| {
+            other.kind == proposal.kind && other.grounded_through >= facts.newest_message
+        })
+    {
+        // The card of these very words waits with its target named. Leaving the target out does not make a second one.
+        return no_newer_message;
     }
     let offered_before = facts
         .earlier
@@ -61,6 +67,28 @@ pub(crate) fn find<'a>(proposal: &Proposal, facts: &'a Facts) -> Result<Place<'a
         return no_newer_message;
     }
     Ok(open.map_or(Place::Free, Place::Supersedes))
+}
+
+fn waiting(facts: &Facts) -> impl Iterator<Item = &Earlier> {
+    facts
+        .earlier
+        .iter()
+        .filter(|earlier| earlier.state == ActionState::Pending)
+}
+
+fn leaves_target_open(target_key: &str) -> bool {
+    target_key.ends_with(":open")
+}
+
+/// The open request about the same thing; else one of the same kind that leaves open what this one names ("freeze my card",
+/// then "the one ending 4821"): the customer is shown one card for it, not two.
+fn in_the_way<'a>(proposal: &Proposal, facts: &'a Facts) -> Option<&'a Earlier> {
+    waiting(facts)
+        .find(|open| open.target_key == proposal.target_key)
+        .or_else(|| {
+            waiting(facts)
+                .find(|open| open.kind == proposal.kind && leaves_target_open(&open.target_key))
+        })
 }
 
 #[cfg(test)]

@@ -48,6 +48,23 @@ async fn a_card_the_customer_did_not_name_is_a_slot() {
 }
 
 #[tokio::test]
+async fn naming_the_card_later_leaves_one_request() {
+    let bank = Bank::open().await;
+    let ada = bank.customer("Ada").await;
+    ada.says("Freeze my card").await;
+    let open = waiting(ada.model_requests(freeze(None)).await);
+    ada.says("The one ending 4821").await;
+    let named = waiting(ada.model_requests(freeze(Some(ada.card("4821")))).await);
+    assert_eq!(named.superseded, Some(open.action));
+    // Leaving the card out again does not bring a second one.
+    assert_eq!(
+        refused(ada.model_requests(freeze(None)).await).0,
+        ToolCode::NoNewerMessage
+    );
+    assert_eq!(ada.open().await, [named.action]);
+}
+
+#[tokio::test]
 async fn freezing_is_not_unfreezing() {
     let bank = Bank::open().await;
     let ada = bank.customer("Ada").await;

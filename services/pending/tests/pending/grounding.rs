@@ -22,10 +22,19 @@ async fn what_the_customer_typed_waits_for_them() {
     assert_eq!(stored.values.from_account, Some(ada.account("Current")));
     assert_eq!(stored.values.lines[0].payee, Some(ada.payee("Bob")));
     assert_eq!(stored.values.lines[0].amount.map(|a| a.count()), Some(2000));
-    assert_eq!(
-        bank.count("SELECT count(*) FROM bank.bank_event WHERE kind = 'request_created'")
-            .await,
-        1
+    let event: Vec<u8> = sqlx::query_scalar(
+        "SELECT payload FROM bank.bank_event WHERE kind = 'request_created' AND action_id = $1",
+    )
+    .bind(request.action.uuid())
+    .fetch_one(bank.superuser())
+    .await
+    .expect("one event");
+    let event = countersign_receipts::check_canonical(&event).expect("in canonical form");
+    assert_eq!(event["action"], request.action.to_string());
+    assert_eq!(event["lines"][0]["amount"], "20.00");
+    assert!(
+        !event.to_string().contains("Bob"),
+        "no name in the log: {event}"
     );
 }
 

@@ -1,13 +1,15 @@
 //! Two at once: the lock makes them one after the other.
 
-use countersign_domain::{ActionState, ToolCode};
+use countersign_domain::{ActionId, ActionState, ToolCode};
 use countersign_pending::{RequestError, Requested};
 use countersign_store::session;
 
-use crate::support::{Bank, waiting};
+use crate::support::{Bank, Customer, waiting};
 
 /// Rounds of a race; both orders are seen long before that.
 const ROUNDS: usize = 12;
+/// Rounds of a correction against a Confirm.
+const CORRECTION_ROUNDS: usize = 40;
 
 #[tokio::test]
 async fn of_two_different_requests_at_once_one_is_stored() {
@@ -99,33 +101,100 @@ async fn whoever_holds_the_lock_too_long_makes_the_other_busy() {
     waiting(ada.model_requests(ada.pay("20.00", "Bob")).await);
 }
 
+/// A correction and the Confirm of what it corrects, at once; the Confirm starts first in every other round.
+async fn correct_and_confirm(
+    ada: &Customer<'_>,
+    round: usize,
+    first: ActionId,
+    corrected_amount: &str,
+) -> (Result<Requested, RequestError>, String) {
+    let card = ada.looks_at(first).await;
+    let model = ada.model().await;
+    let correction = model.requests(ada.pay(corrected_amount, "Bob"));
+    let confirm = ada.presses_confirm(card);
+    if round.is_multiple_of(2) {
+        tokio::join!(correction, confirm)
+    } else {
+        let (confirmed, corrected) = tokio::join!(confirm, correction);
+        (corrected, confirmed)
+    }
+}
+
 #[tokio::test]
-async fn a_correction_racing_a_confirm_never_leaves_two_payments() {
+async fn a_correction_racing_a_confirm_replaces_it_or_comes_too_late() {
     let bank = Bank::open().await;
     let mut ada = bank.customer("Ada").await;
-    for _ in 0..ROUNDS {
+    let (mut replaced, mut too_late) = (0, 0);
+    for round in 0..CORRECTION_ROUNDS {
         ada.opens_a_conversation().await;
         ada.says("Send 20 to Bob").await;
         let first = waiting(ada.model_requests(ada.pay("20.00", "Bob")).await);
         ada.says("Actually make it 25").await;
-        let model = ada.model().await;
-        let (corrected, confirmed) = tokio::join!(
-            model.requests(ada.pay("25.00", "Bob")),
-            ada.confirms(first.action)
-        );
+        let (corrected, confirmed) = correct_and_confirm(&ada, round, first.action, "25.00").await;
         let state = ada.state(first.action).await;
         if confirmed == "executed" {
+            too_late += 1;
             assert_eq!(state, ActionState::Confirmed);
-            // The correction came too late to replace it; it stands beside it as a request of its own, or not at all.
-            if let Ok(Requested::Waiting(waiting)) = &corrected {
-                assert_eq!(waiting.superseded, None);
+            // It stands beside the payment as a request of its own, or not at all: never half replaced.
+            match &corrected {
+                Ok(Requested::Waiting(waiting)) => assert_eq!(waiting.superseded, None),
+                Err(RequestError::Refused(_)) => {}
+                other => panic!("{other:?}"),
             }
         } else {
+            replaced += 1;
             assert_eq!(confirmed, "not_open");
             assert_eq!(state, ActionState::Superseded);
+            assert_eq!(waiting(corrected).superseded, Some(first.action));
         }
         for action in ada.open().await {
             ada.cancels(action).await;
         }
+    }
+    assert!(
+        replaced > 0 && too_late > 0,
+        "both orders: {replaced} replaced, {too_late} too late"
+    );
+}
+
+#[tokio::test]
+async fn a_correction_racing_a_confirm_never_lifts_the_daily_limit() {
+    let bank = Bank::open().await;
+    for round in 0..ROUNDS {
+        let ada = bank.customer("Ada").await;
+        bank.plant(
+            "UPDATE bank.customer_limit SET per_transfer_minor_units = 10000000, per_day_minor_units = 10000000,
+               pending_total_minor_units = 10000000 WHERE customer_id = $1",
+            &[ada.id.uuid()],
+        )
+        .await;
+        bank.plant(
+            "UPDATE bank.account_balance SET balance_minor_units = 50000000 WHERE account_id = $1",
+            &[ada.account("Current").uuid()],
+        )
+        .await;
+        bank.plant(
+            "INSERT INTO bank.spent_day (customer_id, currency, day, spent_minor_units) VALUES ($1, 'EUR', bank.bank_day(), 3000000)",
+            &[ada.id.uuid()],
+        )
+        .await;
+        ada.says("Send 40000 to Bob").await;
+        let first = waiting(ada.model_requests(ada.pay("40000.00", "Bob")).await);
+        ada.says("Actually make it 45000").await;
+        correct_and_confirm(&ada, round, first.action, "45000.00")
+            .await
+            .0
+            .ok();
+        for action in ada.open().await {
+            ada.confirms(action).await;
+        }
+        let sent: i64 = sqlx::query_scalar(
+            "SELECT sum(spent_minor_units)::bigint FROM bank.spent_day WHERE customer_id = $1",
+        )
+        .bind(ada.id.uuid())
+        .fetch_one(bank.superuser())
+        .await
+        .expect("sent");
+        assert!(sent == 7_000_000 || sent == 7_500_000, "{sent}");
     }
 }

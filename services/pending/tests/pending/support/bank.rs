@@ -80,6 +80,11 @@ impl Bank {
         query.execute(&self.admin).await.expect("plant");
     }
 
+    /// The superuser's connections, for a question of a test's own.
+    pub fn superuser(&self) -> &PgPool {
+        &self.admin
+    }
+
     /// A number as the superuser sees it.
     pub async fn count(&self, statement: &'static str) -> i64 {
         sqlx::query_scalar(statement)

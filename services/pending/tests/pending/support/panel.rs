@@ -87,35 +87,59 @@ impl Customer<'_> {
         panel.commit().await.expect("commit");
     }
 
-    /// Presses Confirm on the card as it stands, and says what the bank answered.
-    pub async fn confirms(&self, id: ActionId) -> String {
-        let version = self.sees(id).await.values.version;
-        let nonce = Uuid::new_v4().to_string();
-        let hash = Sha256::digest(id.to_string().as_bytes()).to_vec();
+    /// Looks at the card of an action as it stands.
+    pub async fn looks_at(&self, id: ActionId) -> Card {
+        let card = Card {
+            action: id,
+            version: self.sees(id).await.values.version,
+            nonce: Uuid::new_v4().to_string(),
+            hash: Sha256::digest(id.to_string().as_bytes()).to_vec(),
+        };
         let mut panel = self.panel().await;
         session::lock_customer(&mut panel).await.expect("lock");
         sqlx::query(
             "INSERT INTO bank.card_shown (customer_id, nonce_hash, action_id, version, panel_grant_id, confirm_hash)
              VALUES (bank.current_customer(), sha256(convert_to($1, 'UTF8')), $2, $3, bank.current_grant(), $4)",
         )
-        .bind(&nonce)
+        .bind(&card.nonce)
         .bind(id.uuid())
-        .bind(version)
-        .bind(&hash)
+        .bind(card.version)
+        .bind(&card.hash)
         .execute(&mut *panel)
         .await
         .expect("show the card");
+        panel.commit().await.expect("commit");
+        card
+    }
+
+    /// Presses Confirm on a card, and says what the bank answered.
+    pub async fn presses_confirm(&self, card: Card) -> String {
+        let mut panel = self.panel().await;
         let answer: String = sqlx::query_scalar(
             "SELECT bank.confirm_action($1, $2, $3, $4, $4, '', '{}', ARRAY[gen_random_uuid()], '{}')",
         )
-        .bind(id.uuid())
-        .bind(version)
-        .bind(&nonce)
-        .bind(&hash)
+        .bind(card.action.uuid())
+        .bind(card.version)
+        .bind(card.nonce)
+        .bind(card.hash)
         .fetch_one(&mut *panel)
         .await
         .expect("confirm");
         panel.commit().await.expect("commit");
         answer
     }
+
+    /// Looks at the card of an action and confirms it.
+    pub async fn confirms(&self, id: ActionId) -> String {
+        let card = self.looks_at(id).await;
+        self.presses_confirm(card).await
+    }
+}
+
+/// One showing of a card.
+pub struct Card {
+    action: ActionId,
+    version: i32,
+    nonce: String,
+    hash: Vec<u8>,
 }
