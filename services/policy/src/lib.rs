@@ -10,23 +10,28 @@
 
 mod arguments;
 mod decide;
+mod decision;
 mod file;
 mod load;
 mod name;
 mod pin;
 mod pin_edit;
 mod rate;
+mod read;
+mod shape;
 mod words;
 
 pub use arguments::{ArgumentProblem, ArgumentSpec, Arguments};
-pub use decide::{Call, Decision, Effect, Live, Reason};
+pub use decide::{Call, Live};
+pub use decision::{Decision, Effect, Reason};
 pub use file::{
     ARGUMENTS_MAX, Acknowledgement, ArgumentFile, ArgumentType, DefaultEffect, MethodFile, Mode,
     OnChange, PolicyFile, RuleEffect, RuleFile, ServerFile, ToolFile, schema,
 };
-pub use load::{Policy, PolicyError};
+pub use load::Policy;
 pub use name::{Glob, check_name, name_tokens};
 pub use pin::{Pin, PinError, definition_pin};
 pub use pin_edit::{PinEditError, write_pins};
 pub use rate::RateLimiter;
+pub use read::PolicyError;
 pub use words::{WRITE_WORDS, WriteWords};

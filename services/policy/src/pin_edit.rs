@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::load::{PolicyError, read};
 use crate::pin::Pin;
+use crate::read::{PolicyError, read};
 
 /// Why pins could not be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,0 +1,213 @@
+//! The form of the file: YAML read strictly, errors with their place and a suggestion.
+
+use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
+
+use crate::file::PolicyFile;
+
+/// Longest policy file, in bytes.
+const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// Why a policy file is refused. The old policy, if there is one, stays.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// It is not the YAML of a policy.
+    #[error("line {line}, column {column}: {message}{}", hint(suggestion.as_deref()))]
+    Syntax {
+        /// Counted from one.
+        line: u64,
+        /// Counted from one.
+        column: u64,
+        /// What is wrong there.
+        message: String,
+        /// The key that was probably meant.
+        suggestion: Option<String>,
+    },
+    /// It says something that cannot be decided by.
+    #[error("{path}: {message}")]
+    Meaning {
+        /// The keys that lead there.
+        path: String,
+        /// What is wrong there.
+        message: String,
+    },
+}
+
+fn hint(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |key| format!(" (did you mean `{key}`?)"))
+}
+
+/// Reads the file's form alone.
+pub(crate) fn read(yaml: &str) -> Result<PolicyFile, PolicyError> {
+    if yaml.len() > FILE_BYTES_MAX {
+        return Err(meaning("", "the file is longer than a mebibyte"));
+    }
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_anchors: 0,
+            max_aliases: 0,
+            max_events: 200_000,
+            max_depth: 64,
+            max_documents: 1,
+        },
+        strict_indentation: true,
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        merge_keys: MergeKeyPolicy::Error,
+        strict_booleans: true,
+        no_schema: true,
+    };
+    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| syntax(&error))
+}
+
+fn syntax(error: &serde_saphyr::Error) -> PolicyError {
+    let error = error.without_snippet();
+    let (line, column) = error
+        .location()
+        .map_or((1, 1), |place| (place.line(), place.column()));
+    let (message, suggestion) = match error {
+        serde_saphyr::Error::SerdeUnknownField {
+            field, expected, ..
+        } => (
+            format!("unknown key `{field}`"),
+            nearest(field, expected).map(str::to_owned),
+        ),
+        serde_saphyr::Error::SerdeUnknownVariant {
+            variant, expected, ..
+        } => (
+            format!("`{variant}` is none of: {}", expected.join(", ")),
+            nearest(variant, expected).map(str::to_owned),
+        ),
+        serde_saphyr::Error::SerdeMissingField { field, .. } => {
+            (format!("the key `{field}` is missing"), None)
+        }
+        other => (other.to_string(), None),
+    };
+    PolicyError::Syntax {
+        line,
+        column,
+        message,
+        suggestion,
+    }
+}
+
+/// The known key that takes the fewest edits, when they are few.
+fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    known
+        .iter()
+        .map(|candidate| (edits(key, candidate), *candidate))
+        .filter(|(edits, candidate)| *edits <= 1 + candidate.len() / 4)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many insertions, deletions and replacements lead from one key to another.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (above, character) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], above + 1);
+        for (at, other) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(character != *other);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}
+
+/// A refusal of what the file says, at the keys that lead there.
+pub(crate) fn meaning(path: impl Into<String>, message: impl Into<String>) -> PolicyError {
+    PolicyError::Meaning {
+        path: path.into(),
+        message: message.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Policy;
+
+    const GOOD: &str =
+        "version: 1\nid: t\ndefault: deny\nservers:\n  s: {}\ntools:\n  read_it: {}\n";
+
+    fn refused(yaml: &str) -> PolicyError {
+        match Policy::load(yaml) {
+            Ok(_) => panic!("must be refused:\n{yaml}"),
+            Err(error) => error,
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_format_is_refused_with_its_place() {
+        for (yaml, line, words) in [
+            (
+                GOOD.replace("default: deny", "default: allow"),
+                3,
+                "none of: deny",
+            ),
+            (
+                GOOD.replace("default: deny\n", ""),
+                5,
+                "`default` is missing",
+            ),
+            (GOOD.replace("id: t", "id: t\nid: u"), 3, "duplicate"),
+            (
+                GOOD.replace("id: t", "id: t\nmood: enforce"),
+                3,
+                "unknown key `mood`",
+            ),
+            (
+                GOOD.replace("read_it: {}", "read_it: {}\n  read_it: {}"),
+                8,
+                "duplicate",
+            ),
+            (
+                GOOD.replace("read_it: {}", "read_it: {arg: {}}"),
+                7,
+                "unknown key `arg`",
+            ),
+            (GOOD.replace("id: t", "id: true"), 2, ""),
+            (GOOD.replace("id: t", "id: 1e3"), 2, ""),
+            (GOOD.replace("version: 1", "version: one"), 1, ""),
+            (GOOD.replace("  s: {}", "\ts: {}"), 5, ""),
+            (GOOD.replace("id: t", "require_pins: yes\nid: t"), 2, ""),
+            (GOOD.replace("  s: {}", "  s: &s {}\n  r: *s"), 5, ""),
+            (GOOD.replace("  s: {}", "  s: {<<: {label: x}}"), 5, ""),
+            (format!("{GOOD}---\n{GOOD}"), 8, ""),
+        ] {
+            match refused(&yaml) {
+                PolicyError::Syntax {
+                    line: found,
+                    message,
+                    ..
+                } => {
+                    assert_eq!(found, line, "{yaml}\n{message}");
+                    assert!(message.to_lowercase().contains(words), "{yaml}\n{message}");
+                }
+                error @ PolicyError::Meaning { .. } => panic!("{yaml}\n{error}"),
+            }
+        }
+        assert!(Policy::load("").is_err());
+        assert!(Policy::load("default: deny").is_err());
+    }
+
+    #[test]
+    fn a_misspelt_key_comes_with_a_suggestion() {
+        let error = refused(&GOOD.replace("servers:", "server:"));
+        assert_eq!(
+            error.to_string(),
+            "line 4, column 1: unknown key `server` (did you mean `servers`?)"
+        );
+        let error = refused(&GOOD.replace("default: deny", "default: dney"));
+        assert_eq!(
+            error.to_string(),
+            "line 3, column 10: `dney` is none of: deny (did you mean `deny`?)"
+        );
+    }
+
+    #[test]
+    fn a_rule_cannot_allow() {
+        let yaml = format!("{GOOD}rules: [{{id: a, effect: allow, tool: '*'}}]\n");
+        assert!(matches!(refused(&yaml), PolicyError::Syntax { .. }));
+    }
+}

@@ -1,0 +1,181 @@
+//! Declared arguments, compiled: everything that could fail at a call fails here.
+
+use std::collections::BTreeMap;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::arguments::{ArgumentSpec, Arguments, Shape};
+use crate::file::{ARGUMENTS_MAX, ArgumentFile, ArgumentType};
+use crate::read::{PolicyError, meaning};
+
+/// Deepest nesting of declared arrays and objects.
+const SHAPE_DEPTH_MAX: usize = 8;
+/// Greatest length of a string that declares none, in characters.
+const LENGTH_DEFAULT: u32 = 1024;
+/// Greatest number of elements of an array that declares none.
+const ITEMS_DEFAULT: u32 = 32;
+/// Most memory of one compiled pattern, in bytes.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// Largest integer that a float keeps exactly.
+const EXACT_MAX: i64 = (1 << 53) - 1;
+
+/// Compiles the arguments declared at a path of the file.
+pub(crate) fn compile(
+    path: &str,
+    files: BTreeMap<String, ArgumentFile>,
+) -> Result<Arguments, PolicyError> {
+    arguments(path, files, SHAPE_DEPTH_MAX)
+}
+
+fn arguments(
+    path: &str,
+    files: BTreeMap<String, ArgumentFile>,
+    depth: usize,
+) -> Result<Arguments, PolicyError> {
+    if files.len() > ARGUMENTS_MAX {
+        return Err(meaning(
+            path,
+            format!("at most {ARGUMENTS_MAX} arguments can be declared"),
+        ));
+    }
+    let specs = files
+        .into_iter()
+        .map(|(name, file)| {
+            let spec = spec(&format!("{path}.{name}"), file, depth)?;
+            Ok((name.into_boxed_str(), spec))
+        })
+        .collect::<Result<_, PolicyError>>()?;
+    Ok(Arguments::new(specs))
+}
+
+fn spec(path: &str, file: ArgumentFile, depth: usize) -> Result<ArgumentSpec, PolicyError> {
+    let depth = depth
+        .checked_sub(1)
+        .ok_or_else(|| meaning(path, "declared too deep"))?;
+    check_keys(path, &file)?;
+    let shape = match file.kind {
+        ArgumentType::String => Shape::Text {
+            min_length: file.min_length.unwrap_or(0) as usize,
+            max_length: file.max_length.unwrap_or(LENGTH_DEFAULT) as usize,
+            pattern: file.pattern.map(|text| pattern(path, &text)).transpose()?,
+            one_of: file
+                .one_of
+                .map(|words| words.into_iter().map(String::into_boxed_str).collect()),
+        },
+        ArgumentType::Integer => Shape::Integer {
+            min: file.min.unwrap_or(-EXACT_MAX),
+            max: file.max.unwrap_or(EXACT_MAX),
+        },
+        ArgumentType::Number => Shape::Number {
+            min: file.min,
+            max: file.max,
+        },
+        ArgumentType::Boolean => Shape::Boolean,
+        ArgumentType::Array => Shape::Array {
+            items: match file.items {
+                Some(items) => Box::new(spec(&format!("{path}.items"), *items, depth)?),
+                None => return Err(meaning(path, "an array declares its items")),
+            },
+            min_items: file.min_items.unwrap_or(0) as usize,
+            max_items: file.max_items.unwrap_or(ITEMS_DEFAULT) as usize,
+        },
+        ArgumentType::Object => Shape::Object(match file.properties {
+            Some(properties) => arguments(path, properties, depth)?,
+            None => return Err(meaning(path, "an object declares its properties")),
+        }),
+    };
+    Ok(ArgumentSpec {
+        required: file.required,
+        shape,
+    })
+}
+
+/// Refuses keys that mean nothing for the type, and bounds that nothing satisfies.
+fn check_keys(path: &str, file: &ArgumentFile) -> Result<(), PolicyError> {
+    use ArgumentType as Type;
+    for (key, given, fits) in [
+        (
+            "min",
+            file.min.is_some(),
+            matches!(file.kind, Type::Integer | Type::Number),
+        ),
+        (
+            "max",
+            file.max.is_some(),
+            matches!(file.kind, Type::Integer | Type::Number),
+        ),
+        (
+            "min_length",
+            file.min_length.is_some(),
+            file.kind == Type::String,
+        ),
+        (
+            "max_length",
+            file.max_length.is_some(),
+            file.kind == Type::String,
+        ),
+        ("pattern", file.pattern.is_some(), file.kind == Type::String),
+        ("enum", file.one_of.is_some(), file.kind == Type::String),
+        ("items", file.items.is_some(), file.kind == Type::Array),
+        (
+            "min_items",
+            file.min_items.is_some(),
+            file.kind == Type::Array,
+        ),
+        (
+            "max_items",
+            file.max_items.is_some(),
+            file.kind == Type::Array,
+        ),
+        (
+            "properties",
+            file.properties.is_some(),
+            file.kind == Type::Object,
+        ),
+    ] {
+        if given && !fits {
+            return Err(meaning(
+                format!("{path}.{key}"),
+                "means nothing for this type",
+            ));
+        }
+    }
+    let exact = |bound: Option<i64>| bound.is_none_or(|bound| bound.abs() <= EXACT_MAX);
+    if !exact(file.min) || !exact(file.max) {
+        return Err(meaning(path, "a bound is at most 2^53 - 1 away from zero"));
+    }
+    let crossed = file.min.zip(file.max).is_some_and(|(min, max)| min > max)
+        || file.min_length.unwrap_or(0) > file.max_length.unwrap_or(LENGTH_DEFAULT)
+        || file.min_items.unwrap_or(0) > file.max_items.unwrap_or(ITEMS_DEFAULT);
+    if crossed || file.one_of.as_ref().is_some_and(Vec::is_empty) {
+        return Err(meaning(path, "nothing can satisfy it"));
+    }
+    Ok(())
+}
+
+/// Compiles a pattern over the whole value.
+fn pattern(path: &str, text: &str) -> Result<Regex, PolicyError> {
+    let path = format!("{path}.pattern");
+    // They reach further here than in most engines: other scripts' digits, letters that fold.
+    for (part, instead) in [
+        (r"\d", "[0-9]"),
+        (r"\D", "[^0-9]"),
+        (r"\w", "[A-Za-z0-9_]"),
+        (r"\W", "[^A-Za-z0-9_]"),
+        (r"\s", "[ ]"),
+        (r"\S", "[^ ]"),
+        ("(?i", "both cases"),
+    ] {
+        if text.contains(part) {
+            return Err(meaning(
+                path,
+                format!("`{part}` means other things in other engines: write {instead}"),
+            ));
+        }
+    }
+    RegexBuilder::new(&format!(r"\A(?:{text})\z"))
+        .size_limit(PATTERN_BYTES_MAX)
+        .dfa_size_limit(PATTERN_BYTES_MAX)
+        .build()
+        .map_err(|error| meaning(path, error.to_string()))
+}
