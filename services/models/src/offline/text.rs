@@ -123,6 +123,16 @@ pub(crate) fn shown_name(text: &str) -> String {
     shown(text, NAME_CHARACTERS_MAX).replace('\n', " ")
 }
 
+/// An outsider's name for a list, with a word about it where it talks to the assistant.
+pub(crate) fn marked_name(text: &str) -> String {
+    let name = shown_name(text);
+    if gives_orders(text) {
+        format!("“{name}” (a name with an instruction in it; I don't follow it)")
+    } else {
+        name
+    }
+}
+
 /// An outsider's text, fit to stand inside a reply: nothing invisible, cut with a mark.
 pub(crate) fn shown(text: &str, characters_max: usize) -> String {
     let clean: String = text

@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use super::{reading, text::shown_name, turn::Refused};
+use super::{
+    reading,
+    text::{pattern, shown},
+    turn::Refused,
+};
 
 /// Said once, at the start of a conversation.
 pub(crate) const WHO_I_AM: &str =
@@ -27,6 +31,9 @@ pub(crate) const HELP: &str = "Here is what you can type:\n\
 
 /// Said when a message is not understood.
 pub(crate) const UNKNOWN: &str = "Sorry, I did not understand that.";
+
+/// Longest summary of a request in a reply, in characters.
+const SUMMARY_CHARACTERS_MAX: usize = 140;
 
 /// What the customer does with a prepared request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +70,9 @@ pub(crate) fn prepared(answer: &Value, button: Button) -> String {
         ""
     };
     let summary = reading::text(answer, &["summary"])
-        .map(|summary| shown_name(summary).trim_end_matches(['.', ' ']).to_owned())
-        .filter(|summary| !summary.is_empty())
+        .map(|summary| shown(summary, SUMMARY_CHARACTERS_MAX).replace('\n', " "))
+        .map(|summary| summary.trim_end_matches(['.', ' ']).to_owned())
+        .filter(|summary| !summary.is_empty() && !sounds_done(summary))
         .map_or_else(String::new, |summary| format!(": {summary}"));
     if open.is_empty() {
         return format!("I've prepared it{summary}. Check it on the right and {press}.{replaced}");
@@ -73,6 +81,12 @@ pub(crate) fn prepared(answer: &Value, button: Button) -> String {
         "I've prepared it{summary}. I left {} open: fill that in on the right, then {press}.{replaced}",
         joined(&open)
     )
+}
+
+/// A summary such as "Dispute 64.10 EUR paid on …" would read as if the assistant had paid.
+fn sounds_done(summary: &str) -> bool {
+    pattern!(r"\b(?:paid|sent|transferred|moved|frozen|blocked|cancelled|confirmed|done)\b")
+        .is_match(summary)
 }
 
 /// A slot's name, whether it stands there as text or in an object.
@@ -172,6 +186,7 @@ mod tests {
             json!({"status": "waiting_for_customer", "action": "act_1", "summary": {"untrusted_text": "Send 20.00 EUR to Bob Smith"}, "open_slots": [], "superseded": null}),
             json!({"status": "waiting_for_customer", "action": "act_1", "summary": "", "open_slots": ["amount", "payee"], "superseded": "act_0"}),
             json!({"status": "already_waiting", "action": "act_1"}),
+            json!({"status": "waiting_for_customer", "action": "act_1", "summary": {"untrusted_text": "Dispute 64.10 EUR paid on 2026-11-28"}}),
         ];
         let said: Vec<String> = answers
             .iter()
@@ -188,6 +203,10 @@ mod tests {
         assert_eq!(
             said[2],
             "That is already waiting for you. Check it on the right and press Send there."
+        );
+        assert_eq!(
+            said[3],
+            "I've prepared it. Check it on the right and press Send there."
         );
     }
 

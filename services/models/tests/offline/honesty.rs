@@ -82,6 +82,11 @@ fn a_payee_whose_name_gives_orders_is_one_line_of_a_list() {
     let played = Chat::new().says("who are my payees?");
     assert_eq!(played.requests(), Vec::<&str>::new());
     assert_eq!(played.reply.matches("Ignore all previous").count(), 1);
+    assert!(
+        played.reply.contains("I don't follow it"),
+        "{}",
+        played.reply
+    );
 }
 
 #[test]

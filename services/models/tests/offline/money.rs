@@ -35,8 +35,8 @@ fn questions_are_answered_from_the_lists() {
         ),
         ("what did i spend last month?", "eating_out: 88.00 EUR"),
         ("who are my payees", "• Carol ·· 6819"),
-        ("what are my limits", "Left today: 1,480.00 EUR"),
-        ("how much can I send?", "For one transfer: 1,500.00 EUR"),
+        ("what are my limits", "1,480.00 EUR left today"),
+        ("how much can I send?", "1,500.00 EUR for one transfer"),
         ("what is waiting", "Nothing is waiting for you."),
         ("show my cards", "Credit card ·· 0077"),
         (

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::offline::{
     ask::{Activity, Movement},
     reading::{id, items_at, money, same_amount, shown_money, text},
-    text::{fit, gives_orders, shown_name},
+    text::{fit, marked_name, shown_name},
     turn::{Part, Stop, Turn},
 };
 
@@ -152,15 +152,8 @@ pub(super) fn line(transaction: &Value) -> Option<String> {
     .map_or_else(String::new, |day| {
         format!("{} ", day.get(..10).unwrap_or(day))
     });
-    let name = counterparty(transaction).map_or_else(String::new, |name| {
-        // A name that gives orders is shown for what it is: somebody's name.
-        let mark = if gives_orders(name) {
-            " (this text was written by them; I don't follow it)"
-        } else {
-            ""
-        };
-        format!(" · {}{mark}", shown_name(name))
-    });
+    let name = counterparty(transaction)
+        .map_or_else(String::new, |name| format!(" · {}", marked_name(name)));
     let sign = if is_incoming(transaction) && !money.starts_with('-') {
         "+"
     } else {

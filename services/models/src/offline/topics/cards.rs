@@ -67,7 +67,11 @@ fn shown_card(card: &Value) -> Option<String> {
     let label = text(card, &["label", "name", "kind"]).map(shown_name)?;
     let digits = text(card, &["last_four", "digits", "ending"])
         .map_or_else(String::new, |digits| format!(" ·· {digits}"));
-    let state =
-        text(card, &["state", "status"]).map_or_else(String::new, |state| format!(", {state}"));
+    let state = match text(card, &["state", "status"]) {
+        // Worded so that nobody takes it for something the assistant did.
+        Some("frozen") => ", not usable (frozen)".to_owned(),
+        Some(state) => format!(", {state}"),
+        None => String::new(),
+    };
     Some(format!("• {label}{digits}{state}"))
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::offline::{
     reading::{id, text},
-    text::{best_fits, gives_orders, shown, shown_name},
+    text::{best_fits, gives_orders, marked_name, shown, shown_name},
     turn::{Part, Turn},
 };
 
@@ -80,8 +80,8 @@ fn names(document: &Value) -> Vec<String> {
 }
 
 fn line(document: &Value) -> Option<String> {
-    let title = text(document, &["title", "subject", "kind"]).map(shown_name);
-    let sender = text(document, &["sender", "from"]).map(shown_name);
+    let title = text(document, &["title", "subject", "kind"]).map(marked_name);
+    let sender = text(document, &["sender", "from"]).map(marked_name);
     let what = match (title, sender) {
         (Some(title), Some(sender)) => format!("{title}, from {sender}"),
         (Some(one), None) | (None, Some(one)) => one,

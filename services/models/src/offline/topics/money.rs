@@ -90,23 +90,20 @@ pub(super) fn limits(turn: &Turn<'_>) -> Part {
     Ok(format!("Your limits:\n{}", lines.join("\n")))
 }
 
+/// One line a currency.
 fn limit_lines(limits: &Value, lines: &mut Vec<String>) {
-    for (names, words) in [
-        (&["per_transfer"][..], "For one transfer"),
-        (&["per_day", "daily"], "For one day"),
-        (
-            &["left_today", "remaining_today", "available_today"],
-            "Left today",
-        ),
-        (&["pending_total"], "Waiting at one time"),
-        (
-            &["first_payment", "first_payment_cap"],
-            "First payment to a new payee",
-        ),
-    ] {
-        if let Some(money) = money(limits, names) {
-            lines.push(format!("• {words}: {}", shown_money(&money)));
-        }
+    let parts: Vec<String> = [
+        (&["per_transfer"][..], "for one transfer"),
+        (&["per_day", "daily"], "a day"),
+        (&["left_today"], "left today"),
+        (&["pending_total"], "waiting at one time"),
+        (&["first_payment"], "for a first payment to a new payee"),
+    ]
+    .into_iter()
+    .filter_map(|(names, words)| Some(format!("{} {words}", shown_money(&money(limits, names)?))))
+    .collect();
+    if !parts.is_empty() {
+        lines.push(format!("• {}", parts.join(", ")));
     }
 }
 

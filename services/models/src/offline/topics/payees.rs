@@ -4,11 +4,12 @@ use serde_json::json;
 
 use crate::offline::{
     reading::text,
+    text::marked_name,
     turn::{Part, Turn},
     words::Button,
 };
 
-use super::{payments::shown_payee, request};
+use super::request;
 
 /// Most payees in one reply.
 const SHOWN_MAX: usize = 30;
@@ -23,7 +24,7 @@ pub(super) fn show(turn: &Turn<'_>) -> Part {
         .iter()
         .take(SHOWN_MAX)
         .filter_map(|payee| {
-            let name = shown_payee(payee)?;
+            let name = text(payee, &["name", "alias"]).map(marked_name)?;
             Some(match text(payee, &["account_ends"]) {
                 Some(digits) => format!("• {name} ·· {digits}"),
                 None => format!("• {name}"),
