@@ -4,7 +4,9 @@
 //! with [`ReplyCleaner`] before the browser sees it, and asks [`claims_done`] whether to show the record beside it. Nothing here decides about money;
 //! what keeps money safe never depends on a detector.
 
+pub mod canary;
 pub mod claim;
+mod decode;
 pub mod hidden;
 pub mod lookalike;
 pub mod name;
