@@ -61,9 +61,49 @@ pub struct Verified {
 /// Lets through what the door sent, once.
 pub async fn check(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     match admit(&gate, request).await {
-        Ok(request) => next.run(request).await,
+        Ok(admitted) => {
+            let answer = next.run(admitted.request).await;
+            in_our_words(answer, admitted.id)
+        }
         Err(turned_away) => turned_away.into_response(),
     }
+}
+
+/// The library's own plain-text refusals quote its parser; callers get a code of ours instead.
+fn in_our_words(answer: Response, id: Option<String>) -> Response {
+    let json = answer
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    let status = answer.status();
+    if json || !(status.is_client_error() || status.is_server_error()) {
+        return answer;
+    }
+    tracing::warn!(
+        status = status.as_u16(),
+        "A message passed the gate and was not understood"
+    );
+    let turned_away = match status {
+        StatusCode::NOT_ACCEPTABLE => TurnedAway::Http(Problem::new(
+            status,
+            "not_acceptable",
+            "Accept application/json and text/event-stream",
+        )),
+        status if status.is_server_error() => TurnedAway::Http(Problem::internal()),
+        _ => TurnedAway::Rpc {
+            id,
+            code: -32_602,
+            message: "the parameters are not of the method's form".to_owned(),
+        },
+    };
+    turned_away.into_response()
+}
+
+/// A message that may go on.
+struct Admitted {
+    request: Request,
+    /// Its id as it was written; none in a notification.
+    id: Option<String>,
 }
 
 /// Why a message got no further.
@@ -99,7 +139,7 @@ impl IntoResponse for TurnedAway {
     }
 }
 
-async fn admit(gate: &Gate, request: Request) -> Result<Request, TurnedAway> {
+async fn admit(gate: &Gate, request: Request) -> Result<Admitted, TurnedAway> {
     let (mut parts, body) = request.into_parts();
     if parts.method != Method::POST {
         return Err(TurnedAway::Http(Problem::method_not_allowed()));
@@ -111,26 +151,48 @@ async fn admit(gate: &Gate, request: Request) -> Result<Request, TurnedAway> {
             "A header is given twice",
         )));
     }
+    if !is_json(&parts) {
+        return Err(TurnedAway::Http(Problem::unsupported_media_type()));
+    }
     let bytes = axum::body::to_bytes(body, BODY_BYTES_MAX)
         .await
         .map_err(|_| TurnedAway::Http(Problem::too_large()))?;
-    let runs_a_tool = read(&bytes)?;
+    let read = read(&bytes)?;
     let claims = verify(gate, &parts, &bytes)?;
     // The token has done its work: nothing behind the gate needs it or could log it.
     parts.headers.remove(REQUEST_HEADER);
-    if !runs_a_tool {
+    if !read.runs_a_tool {
         // A tool marks the token as used in its own transaction; everything else does it here.
         mark_used(&gate.bank, &claims).await?;
     }
     parts.extensions.insert(Verified {
         claims: Arc::new(claims),
-        for_a_tool: runs_a_tool,
+        for_a_tool: read.runs_a_tool,
     });
-    Ok(Request::from_parts(parts, Body::from(bytes)))
+    Ok(Admitted {
+        request: Request::from_parts(parts, Body::from(bytes)),
+        id: read.id,
+    })
 }
 
-/// Reads the message strictly. Returns whether it runs a tool.
-fn read(bytes: &Bytes) -> Result<bool, TurnedAway> {
+/// A page can send anything else across origins without asking first.
+fn is_json(parts: &Parts) -> bool {
+    let kind = parts.headers.get(header::CONTENT_TYPE);
+    kind.and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| {
+            let essence = kind.split(';').next().unwrap_or_default();
+            essence.trim().eq_ignore_ascii_case("application/json")
+        })
+}
+
+/// What the gate has to know of a message.
+struct Read {
+    runs_a_tool: bool,
+    id: Option<String>,
+}
+
+/// Reads the message strictly.
+fn read(bytes: &Bytes) -> Result<Read, TurnedAway> {
     let frame = Frame::read(bytes).map_err(|error| TurnedAway::Rpc {
         code: error.code(),
         message: error.problem.to_string(),
@@ -143,8 +205,12 @@ fn read(bytes: &Bytes) -> Result<bool, TurnedAway> {
             message: "this server asks its clients nothing".to_owned(),
         });
     }
+    let id = frame.id_raw().map(str::to_owned);
     if frame.method() != Some(CALL_METHOD) {
-        return Ok(false);
+        return Ok(Read {
+            runs_a_tool: false,
+            id,
+        });
     }
     let named = frame
         .params()
@@ -155,10 +221,13 @@ fn read(bytes: &Bytes) -> Result<bool, TurnedAway> {
         .and_then(|params| params.get("arguments"))
         .is_none_or(|arguments| arguments.is_object());
     if named && arguments {
-        Ok(true)
+        Ok(Read {
+            runs_a_tool: true,
+            id,
+        })
     } else {
         Err(TurnedAway::Rpc {
-            id: frame.id_raw().map(str::to_owned),
+            id,
             code: -32_602,
             message: "tools/call needs a name, and arguments are an object".to_owned(),
         })

@@ -16,15 +16,16 @@ pub struct Bank {
 impl Bank {
     pub async fn demo() -> Self {
         let database = Database::demo().await.expect("a database");
-        let pool: PgPool = PgPoolOptions::new()
-            .max_connections(8)
-            .connect(&database.url("bank_mcp"))
-            .await
-            .expect("log in as bank_mcp");
+        let pool = connect(&database).await;
         Self {
             door: Door::over(pool),
             database,
         }
+    }
+
+    /// Connections of a second replica.
+    pub async fn pool(&self) -> PgPool {
+        connect(&self.database).await
     }
 
     /// The address of the database for the role the server logs in with.
@@ -117,4 +118,12 @@ impl Bank {
             .expect("a count");
         row.get(0)
     }
+}
+
+async fn connect(database: &Database) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(8)
+        .connect(&database.url("bank_mcp"))
+        .await
+        .expect("log in as bank_mcp")
 }

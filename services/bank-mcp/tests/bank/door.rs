@@ -10,7 +10,8 @@ use axum::{
 use countersign_bank_mcp::{Bank, app::app, gate::Gate};
 use countersign_domain::{ActionId, ConversationId, CustomerId, Secret};
 use countersign_identity::{
-    RequestClaims, SigningKey, TokenId, VerifyingKeys, body_digest, generate_key, sign_request,
+    RequestClaims, SigningKey, TokenId, VerifyingKeyFile, VerifyingKeys, body_digest, generate_key,
+    sign_request,
 };
 use countersign_serve::guard::Allowed;
 use serde_json::{Value, json};
@@ -54,6 +55,7 @@ impl Turn {
 pub struct Door {
     router: Router,
     key: Arc<SigningKey>,
+    public: VerifyingKeyFile,
 }
 
 /// What came back.
@@ -92,8 +94,12 @@ impl Door {
     pub fn over(pool: PgPool) -> Self {
         let file = generate_key(random(), "door-test");
         let key = SigningKey::from_file(&file).expect("own key");
-        let keys = VerifyingKeys::new(vec![file.verifying_key_file().expect("public half")])
-            .expect("own public key");
+        let public = file.verifying_key_file().expect("public half");
+        Self::with(pool, Arc::new(key), public)
+    }
+
+    fn with(pool: PgPool, key: Arc<SigningKey>, public: VerifyingKeyFile) -> Self {
+        let keys = VerifyingKeys::new(vec![public.clone()]).expect("own public key");
         let allowed = Allowed {
             hosts: vec![HOST.to_owned()],
             origins: vec!["http://door.test".to_owned()],
@@ -109,8 +115,14 @@ impl Door {
         };
         Self {
             router: app(allowed, gate),
-            key: Arc::new(key),
+            key,
+            public,
         }
+    }
+
+    /// A second replica of the same server: the same keys, its own connections.
+    pub fn replica(&self, pool: PgPool) -> Self {
+        Self::with(pool, Arc::clone(&self.key), self.public.clone())
     }
 
     /// A server whose database never answers, for what is decided before it is asked.

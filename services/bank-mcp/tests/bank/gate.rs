@@ -291,3 +291,21 @@ async fn a_long_message_is_refused() {
     let answer = door.send(request(&[], vec![b' '; 70_000])).await;
     assert_eq!(answer.status, 413);
 }
+
+#[tokio::test]
+async fn only_json_is_read() {
+    let door = Door::without_database();
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/jsonx",
+    ] {
+        let mut request = request(&[], list_accounts());
+        request
+            .headers_mut()
+            .insert("content-type", kind.parse().unwrap());
+        let answer = door.send(request).await;
+        assert_eq!(answer.status, 415, "{kind}");
+        assert_eq!(answer.json()["code"], "unsupported_media_type");
+    }
+}

@@ -188,3 +188,55 @@ async fn what_the_bank_does_not_offer_is_an_error() {
         .json();
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
 }
+
+#[tokio::test]
+async fn a_refusal_is_typed_and_quotes_no_parser() {
+    let bank = Bank::demo().await;
+    let ada = bank.turn("Ada", "hello").await;
+    for (method, params) in [
+        ("tools/list", json!({"cursor": "2"})),
+        ("initialize", json!({})),
+        (
+            "initialize",
+            json!({"protocolVersion": 7, "capabilities": [], "clientInfo": "x"}),
+        ),
+        (
+            "tools/call",
+            json!({"name": "list_accounts", "arguments": {}, "_meta": 5}),
+        ),
+        ("tools/call", json!({"name": "no_such_tool"})),
+        ("resources/read", json!({"uri": 5})),
+        ("x/y", json!({})),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "id": "a-1", "method": method, "params": params});
+        let answer = bank.door.post(&ada, body.to_string()).await;
+        let json = answer.json();
+        assert!(json["error"]["code"].is_i64(), "{method}: {json}");
+        assert_eq!(json["id"], "a-1", "{method}: {json}");
+        for internal in [
+            "deserialize",
+            "serde",
+            "variant",
+            "line 1",
+            "rmcp",
+            "expected",
+        ] {
+            assert!(!answer.text.contains(internal), "{method}: {json}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_takes_no_answer_gets_none() {
+    let bank = Bank::demo().await;
+    let ada = bank.turn("Ada", "hello").await;
+    let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.to_vec();
+    let token = bank.door.sign(&bank.door.claims(&ada, &body));
+    let mut request = crate::door::request(&[("countersign-request", &token)], body);
+    request
+        .headers_mut()
+        .insert("accept", "text/html".parse().unwrap());
+    let answer = bank.door.send(request).await;
+    assert_eq!(answer.status, 406);
+    assert_eq!(answer.json()["code"], "not_acceptable");
+}

@@ -134,3 +134,24 @@ async fn a_panel_secret_is_worth_nothing_here() {
         "turn_ended"
     );
 }
+
+#[tokio::test]
+async fn a_token_used_at_one_replica_is_used_at_the_other() {
+    let bank = Bank::demo().await;
+    let ada = bank.turn("Ada", "how much do I have?").await;
+    let replica = bank.door.replica(bank.pool().await);
+    let body = call_body("list_accounts", &json!({}));
+    for _ in 0..10 {
+        let token = bank.door.sign(&bank.door.claims(&ada, &body));
+        let headers = [("countersign-request", token.as_str())];
+        let (one, other) = tokio::join!(
+            bank.door.send(request(&headers, body.clone())),
+            replica.send(request(&headers, body.clone()))
+        );
+        let ran = [one, other]
+            .iter()
+            .filter(|answer| answer.text.contains("1240.50"))
+            .count();
+        assert_eq!(ran, 1);
+    }
+}
