@@ -114,6 +114,29 @@ test("typed words are typed and pasted ones are pasted, through edits and undo",
   await context.close();
 });
 
+test("dragged words are dropped ones", async () => {
+  const ada = await open();
+  const { page, chat, box } = ada;
+  await startOver(ada);
+  await box.focus();
+  await page.keyboard.type("hello");
+  await send(ada);
+  await box.focus();
+  await page.keyboard.type("Pay ");
+  const from = await chat.locator(".customer .text").boundingBox();
+  const to = await box.boundingBox();
+  await chat.locator(".customer .text").selectText();
+  await page.mouse.move(from.x + 20, from.y + from.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 30, from.y + from.height, { steps: 4 });
+  await page.mouse.move(to.x + to.width - 30, to.y + to.height / 2, { steps: 10 });
+  await page.mouse.up();
+  assert.equal(await box.inputValue(), "Pay hello");
+  await send(ada);
+  assert.deepEqual((await newestMessage()).spans, [{ kind: "drop", start: 4, end: 9 }]);
+  await ada.context.close();
+});
+
 test("a request in ordinary words is prepared, and the chat points at the panel", async () => {
   const ada = await open();
   await startOver(ada);
@@ -123,6 +146,12 @@ test("a request in ordinary words is prepared, and the chat points at the panel"
   await ada.chat.locator(".prepared").waitFor();
   assert.match(await ada.chat.locator(".looked").last().innerText(), /payees/);
   assert.equal(await ada.chat.locator(".trouble").count(), 0);
+  // Change puts the keyboard where the customer writes what should be different.
+  await ada.page.getByRole("button", { name: "Change" }).first().click();
+  await ada.page.keyboard.type("No, 30");
+  assert.equal(await ada.box.inputValue(), "No, 30");
+  await send(ada);
+  assert.deepEqual(await newestMessage(), { body: "No, 30", spans: [] });
   await ada.context.close();
 });
 
