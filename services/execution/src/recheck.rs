@@ -4,7 +4,7 @@
 
 use countersign_domain::{ActionKind, Currency};
 use countersign_provenance::{
-    Act, ActAsk, Grounded, Grounding, Input, MessageSpan, PaymentAsk, Span, Target, ground,
+    Act, ActAsk, Grounded, Grounding, Input, Message, MessageSpan, PaymentAsk, Span, Target, ground,
 };
 use countersign_store::action::{ActionError, StoredAction, StoredLine};
 use sqlx::PgConnection;
@@ -88,10 +88,7 @@ pub(crate) fn recheck(
     let grounding_now = ground(&now);
     if let Some(clause) = words.grounded(&grounding_now) {
         // Words that only say "no" may leave a value standing that an entry grounds; they still ask again.
-        let taken_back = grounding_now
-            .taken_back_at
-            .filter(|at| at.sequence > kept_through);
-        return match taken_back {
+        return match taken_back(&grounding_now, input, kept_through) {
             Some(later) => Standing::AsksAgain { clause, later },
             None => Standing::Live { clause },
         };
@@ -103,25 +100,35 @@ pub(crate) fn recheck(
     let Some(clause) = words.grounded(&ground(&then)) else {
         return Standing::Unreproducible;
     };
-    let later = grounding_now
-        .taken_back_at
-        .filter(|at| at.sequence > kept_through)
-        .or_else(|| {
-            input
-                .messages
-                .last()
-                .filter(|message| message.sequence > kept_through)
-                .map(|message| MessageSpan {
-                    sequence: message.sequence,
-                    span: Span {
-                        start: 0,
-                        end: message.text.len(),
-                    },
-                })
-        });
+    let later = taken_back(&grounding_now, input, kept_through).or_else(|| {
+        let last = input.messages.last()?;
+        (last.sequence > kept_through).then(|| whole(last))
+    });
     match later {
         Some(later) => Standing::AsksAgain { clause, later },
         None => Standing::Unreproducible,
+    }
+}
+
+/// The message in which the customer took something back after `kept_through`: shown whole, so that they know it again.
+fn taken_back(grounding: &Grounding, input: &Input, kept_through: i64) -> Option<MessageSpan> {
+    let at = grounding
+        .taken_back_at
+        .filter(|at| at.sequence > kept_through)?;
+    input
+        .messages
+        .iter()
+        .find(|message| message.sequence == at.sequence)
+        .map(whole)
+}
+
+fn whole(message: &Message) -> MessageSpan {
+    MessageSpan {
+        sequence: message.sequence,
+        span: Span {
+            start: 0,
+            end: message.text.len(),
+        },
     }
 }
 

@@ -60,7 +60,7 @@ impl App {
             database: Database::open(&config.database_url)?,
             agent: Agent { http, url },
             session_key,
-            rates: Rates::default(),
+            rates: Rates::new(config.messages_per_minute_max),
             turns: Arc::new(Semaphore::new(TURNS_MAX)),
         })))
     }

@@ -21,6 +21,13 @@ pub struct Config {
     pub agent_url: String,
     /// Signs session tokens.
     pub session_key: SigningKeyFile,
+    /// Most messages of one customer in a minute, counted in this process.
+    #[serde(default = "messages_per_minute_max")]
+    pub messages_per_minute_max: usize,
+}
+
+fn messages_per_minute_max() -> usize {
+    crate::rate::MESSAGES_PER_MINUTE_MAX
 }
 
 /// A web origin: scheme, host, port, and nothing that could end a header's value or an attribute.

@@ -8,21 +8,32 @@ use std::{
 
 use countersign_domain::CustomerId;
 
-/// Most messages in one [`WINDOW`].
-pub const MESSAGES_MAX: usize = 30;
+/// Most messages in one [`WINDOW`], unless the config says otherwise.
+pub const MESSAGES_PER_MINUTE_MAX: usize = 30;
 /// The window the messages are counted in.
 pub const WINDOW: Duration = Duration::from_secs(60);
 /// Most customers remembered. Above it those whose window is over are forgotten first.
 const CUSTOMERS_MAX: usize = 10_000;
 
 /// The latest messages of each customer.
-#[derive(Debug, Default)]
-pub struct Rates(Mutex<HashMap<CustomerId, VecDeque<Instant>>>);
+#[derive(Debug)]
+pub struct Rates {
+    messages_max: usize,
+    times: Mutex<HashMap<CustomerId, VecDeque<Instant>>>,
+}
 
 impl Rates {
+    /// Counts up to `messages_max` in one [`WINDOW`].
+    pub fn new(messages_max: usize) -> Self {
+        Self {
+            messages_max,
+            times: Mutex::default(),
+        }
+    }
+
     /// Counts a message at `now` and answers whether it is within the cap. A refused one is not counted.
     pub fn admit(&self, customer: CustomerId, now: Instant) -> bool {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= CUSTOMERS_MAX && !all.contains_key(&customer) {
             all.retain(|_, times| {
                 times
@@ -40,7 +51,7 @@ impl Rates {
         {
             times.pop_front();
         }
-        if times.len() >= MESSAGES_MAX {
+        if times.len() >= self.messages_max {
             return false;
         }
         times.push_back(now);
@@ -54,10 +65,10 @@ mod tests {
 
     #[test]
     fn one_customers_flood_does_not_stop_another() {
-        let rates = Rates::default();
+        let rates = Rates::new(MESSAGES_PER_MINUTE_MAX);
         let now = Instant::now();
         let id = |n| CustomerId::from_uuid(uuid::Uuid::from_u128(n));
-        for _ in 0..MESSAGES_MAX {
+        for _ in 0..MESSAGES_PER_MINUTE_MAX {
             assert!(rates.admit(id(1), now));
         }
         assert!(!rates.admit(id(1), now));

@@ -29,7 +29,7 @@ impl Bank {
     /// # Errors
     /// When anything does not start; the end of the failed service's log is in the message.
     pub async fn start() -> anyhow::Result<Self> {
-        Self::start_with(None).await
+        Self::start_with(None, false).await
     }
 
     /// The same, with an agent in the test's hands instead of the real one.
@@ -37,10 +37,18 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_agent(agent: &CaptiveAgent) -> anyhow::Result<Self> {
-        Self::start_with(Some(&agent.url())).await
+        Self::start_with(Some(&agent.url()), false).await
     }
 
-    async fn start_with(agent_url: Option<&str>) -> anyhow::Result<Self> {
+    /// The same, for many messages and calls in a short time.
+    ///
+    /// # Errors
+    /// As [`Bank::start`].
+    pub async fn start_with_far_caps(agent: &CaptiveAgent) -> anyhow::Result<Self> {
+        Self::start_with(Some(&agent.url()), true).await
+    }
+
+    async fn start_with(agent_url: Option<&str>, caps_are_far: bool) -> anyhow::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         static PROGRAMS: OnceCell<PathBuf> = OnceCell::const_new();
         let programs = PROGRAMS
@@ -59,6 +67,7 @@ impl Bank {
             customers: &customers,
             programs,
             agent_url,
+            caps_are_far,
         })
         .await?;
         Ok(Self {

@@ -34,6 +34,8 @@ pub(super) struct Facts<'a> {
     pub(super) ports: &'a BTreeMap<Service, u16>,
     /// Where `intake` finds its agent, when that is not the stack's own.
     pub(super) agent_url: Option<&'a str>,
+    /// Whether the caps on messages and calls are far away, for tests that do in seconds what people do in hours.
+    pub(super) caps_are_far: bool,
 }
 
 impl Facts<'_> {
@@ -43,6 +45,23 @@ impl Facts<'_> {
 
     fn origin(&self, service: Service) -> String {
         format!("http://{}", self.authority(service))
+    }
+
+    /// The door's policy for the bank's own server.
+    fn bank_policy(&self) -> anyhow::Result<String> {
+        let path = checkout::root().join("fixtures/policy/bank.yaml");
+        let policy =
+            std::fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
+        if !self.caps_are_far {
+            return Ok(policy);
+        }
+        let far = policy
+            .lines()
+            .map(|line| match line.split_once("rate_per_minute:") {
+                Some((indent, _)) => format!("{indent}rate_per_minute: 10000"),
+                None => line.to_owned(),
+            });
+        Ok(far.collect::<Vec<_>>().join("\n"))
     }
 
     /// The config of `service`, without its `listen`.
@@ -71,11 +90,12 @@ impl Facts<'_> {
                     ToOwned::to_owned,
                 ),
                 "session_key": keys.session,
+                "messages_per_minute_max": if self.caps_are_far { 100_000 } else { 30 },
             }),
             Service::Door => json!({
                 "hosts": [self.authority(Service::Door)],
                 "origins": [],
-                "policy_yaml": bank_policy()?,
+                "policy_yaml": self.bank_policy()?,
                 "upstream": {"name": "bank", "url": format!("{}/mcp", self.origin(Service::BankMcp))},
                 "session_keys": [keys::public(&keys.session)?],
                 "request_key": keys.request,
@@ -95,10 +115,4 @@ impl Facts<'_> {
             }),
         })
     }
-}
-
-/// The door's policy for the bank's own server.
-fn bank_policy() -> anyhow::Result<String> {
-    let path = checkout::root().join("fixtures/policy/bank.yaml");
-    std::fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))
 }

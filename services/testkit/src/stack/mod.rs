@@ -53,6 +53,8 @@ pub struct StackOptions<'a> {
     pub programs: &'a Path,
     /// Another agent than the stack's own, for `intake` to call: a test that plays one.
     pub agent_url: Option<&'a str>,
+    /// Moves the caps on messages and calls far away, for tests that do in seconds what people do in hours.
+    pub caps_are_far: bool,
 }
 
 /// All processes of one bank. Dropping it stops them.
@@ -84,6 +86,7 @@ impl Stack {
             customers: options.customers,
             ports: &ports,
             agent_url: options.agent_url,
+            caps_are_far: options.caps_are_far,
         };
         let mut services = BTreeMap::new();
         for service in Service::ALL {

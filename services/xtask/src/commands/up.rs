@@ -16,7 +16,7 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 use crate::control::{Control, Question};
 use crate::signals;
-use crate::state::{RuntimeFolder, State};
+use crate::state::{Place, RuntimeFolder, State};
 
 /// The bank's database in a cluster of its own.
 const DATABASE: &str = "bank";
@@ -40,12 +40,12 @@ pub struct UpArguments {
 ///
 /// # Errors
 /// When a port is taken, PostgreSQL is not found, or anything does not start; the message says what to do.
-pub async fn run(arguments: UpArguments) -> anyhow::Result<()> {
+pub async fn run(place: Place, arguments: UpArguments) -> anyhow::Result<()> {
     let stop = signals::asked_to_stop();
     let mut stop = std::pin::pin!(stop);
     // Stopped on the way up, what had started is dropped, which ends it.
     let mut bank = tokio::select! {
-        started = Running::start(&arguments) => started?,
+        started = Running::start(place, &arguments) => started?,
         stopped = &mut stop => return Ok(stopped?),
     };
     println!("\n  Open  {}\n", bank.address(None).await?);
@@ -105,7 +105,7 @@ struct Storage {
 }
 
 impl Storage {
-    async fn open(runtime: &RuntimeFolder, fresh: bool) -> anyhow::Result<Self> {
+    async fn open(state: &State, runtime: &RuntimeFolder, fresh: bool) -> anyhow::Result<Self> {
         if let Ok(url) = std::env::var("DATABASE_URL") {
             ensure!(
                 !fresh,
@@ -122,13 +122,17 @@ impl Storage {
             });
         }
         let binaries = postgres::find()?;
+        // Only now: a start that is refused has deleted nothing.
+        if fresh {
+            state.forget_everything()?;
+        }
         say(&format!(
             "Starting PostgreSQL {} from {}.",
             binaries.major,
             binaries.folder.display()
         ));
         let options = ClusterOptions {
-            folder: State::cluster_folder(Owner::choose()?),
+            folder: state.cluster_folder(Owner::choose()?),
             sockets: runtime.path().join("db"),
             socket_group: (spawn::effective_uid() == 0).then_some(DATABASE_GROUP),
             durability: Durability::Kept,
@@ -204,14 +208,14 @@ struct Running {
 }
 
 impl Running {
-    async fn start(arguments: &UpArguments) -> anyhow::Result<Self> {
-        let state = State::open(arguments.fresh)?;
+    async fn start(place: Place, arguments: &UpArguments) -> anyhow::Result<Self> {
+        let state = State::open(place)?;
         let listeners =
             stack::open_listeners(Ports::From(arguments.port_base)).map_err(what_to_do)?;
         say("Building the bank's programs; the first time takes a few minutes.");
         let programs = programs::build(true)?;
         let runtime = state.make_runtime_folder()?;
-        let storage = Storage::open(&runtime, arguments.fresh).await?;
+        let storage = Storage::open(&state, &runtime, arguments.fresh).await?;
         let mut admin = PgConnection::connect_with(&storage.location.as_admin(&storage.database))
             .await
             .context("log in to the bank's database as its administrator")?;
@@ -226,6 +230,7 @@ impl Running {
             customers: &customers,
             programs: &programs,
             agent_url: None,
+            caps_are_far: false,
         })
         .await?;
         let control = Control::listen(runtime.path())?;
@@ -253,7 +258,7 @@ impl Running {
                         question = &mut next => break question?,
                         _ = look.tick() => ensure!(
                             self.storage.is_running(),
-                            "PostgreSQL ended; its log is .countersign/postgres/postgres.log"
+                            "PostgreSQL ended; its log is postgres/postgres.log in the bank's folder"
                         ),
                     }
                 }
