@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use countersign_policy::{Call, Decision, Effect, Live};
+use countersign_policy::{Call, Counted, Decision, Effect, Live};
 use countersign_receipts::Hash;
 use countersign_serve::{Problem, Verbatim};
 use countersign_wire::{Frame, Kind};
@@ -65,6 +65,9 @@ pub async fn post_message(State(door): State<Arc<Door>>, request: Request) -> Re
         body: &body,
         headers: &parts.headers,
     };
+    if let Err(response) = message.count() {
+        return *response;
+    }
     match &frame {
         Ok(frame) => match message.pass(frame).await {
             Ok(response) => response,
@@ -126,6 +129,26 @@ struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
+    /// Counts the message. A flood of refused ones must not fill the disk with their record.
+    fn count(&self) -> Result<(), Box<Response>> {
+        let now = clock::monotonic_milliseconds();
+        let identity = &self.caller.identity;
+        match self
+            .door
+            .policy
+            .take_message(identity, now, &self.door.rates)
+        {
+            Counted::Within => return Ok(()),
+            Counted::FirstBeyond => {
+                tracing::warn!(%identity, "Refused a flood of messages of {identity}");
+                let refusal = Refusal::new(Code::Blocked, "flood");
+                self.refuse(None, "message_rate_per_minute", refusal);
+            }
+            Counted::Beyond => {}
+        }
+        Err(Box::new(Problem::too_many_requests().into_response()))
+    }
+
     async fn pass(&self, frame: &Frame<'_>) -> Result<Response, Refusal> {
         if frame.kind() == Kind::Answer {
             return Err(self.refuse(

@@ -49,7 +49,7 @@ pub struct Decided<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a str>,
+    tool: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<String>,
     policy: &'a PolicyMark,
@@ -142,9 +142,11 @@ impl<'a> Decided<'a> {
     ) -> Self {
         let claims = &subject.caller.claims;
         let params = subject.frame.and_then(|frame| frame.params());
+        let method = subject.frame.and_then(|frame| frame.method());
         let tool = params
+            .filter(|_| method == Some("tools/call"))
             .and_then(|params| params.get("name"))
-            .map(|name| name.raw().trim_matches('"'))
+            .and_then(|name| name.as_str())
             .filter(|name| check_name(name, true));
         let received = commit(&subject.salt, subject.body);
         Self {
@@ -156,7 +158,7 @@ impl<'a> Decided<'a> {
             conversation: claims.conversation.to_string(),
             turn: claims.turn.to_string(),
             server: subject.server,
-            method: subject.frame.and_then(|frame| frame.method()),
+            method,
             tool,
             definition: subject.definition.clone(),
             policy: subject.policy,

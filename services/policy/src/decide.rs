@@ -32,7 +32,38 @@ pub enum Live {
     Offered(Pin),
 }
 
+/// Where a message stands in the count of its identity's messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// It is looked at.
+    Within,
+    /// It is refused, and its refusal recorded for all that follow in this minute.
+    FirstBeyond,
+    /// It is refused.
+    Beyond,
+}
+
 impl Policy {
+    /// Counts a message of any kind before it is looked at further.
+    #[must_use]
+    pub fn take_message(
+        &self,
+        identity: &str,
+        now_milliseconds: u64,
+        rates: &RateLimiter,
+    ) -> Counted {
+        // No tool and no method has a name with a space.
+        let limit = Some(self.message_rate_per_minute);
+        if rates.take(&[(("any message", identity), limit)], now_milliseconds) {
+            return Counted::Within;
+        }
+        let noted = [(("flood noted", identity), Some(1))];
+        match rates.take(&noted, now_milliseconds) {
+            true => Counted::FirstBeyond,
+            false => Counted::Beyond,
+        }
+    }
+
     /// Decides about a call of a tool.
     pub fn decide_call(&self, call: &Call<'_>, rates: &RateLimiter) -> Decision<'_> {
         let tool = match self.check_tool(call.server, call.name, call.live) {

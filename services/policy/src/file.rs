@@ -39,6 +39,10 @@ pub struct PolicyFile {
     /// Most decided calls of one identity in a minute.
     #[serde(default)]
     pub rate_per_minute: Option<u32>,
+    /// Most messages of any kind of one identity in a minute, refused ones too; 1200 when not
+    /// given. What is beyond is answered and not recorded one by one.
+    #[serde(default)]
+    pub message_rate_per_minute: Option<u32>,
     /// The servers behind the door, by the names the policy knows them under.
     #[serde(default)]
     pub servers: BTreeMap<String, ServerFile>,

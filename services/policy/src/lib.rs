@@ -22,7 +22,7 @@ mod shape;
 mod words;
 
 pub use arguments::{ArgumentProblem, ArgumentSpec, Arguments};
-pub use decide::{Call, Live};
+pub use decide::{Call, Counted, Live};
 pub use decision::{Decision, Effect, Reason};
 pub use file::{
     ARGUMENTS_MAX, Acknowledgement, ArgumentFile, ArgumentType, DefaultEffect, MethodFile, Mode,

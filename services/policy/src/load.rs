@@ -13,7 +13,9 @@ use crate::shape;
 use crate::words::WriteWords;
 
 /// Most calls in a minute that a limit may allow; each is remembered for a minute.
-const RATE_MAX: u32 = 10_000;
+const RATE_MAX: u32 = 100_000;
+/// Most messages of one identity in a minute where the file says nothing.
+const MESSAGE_RATE_DEFAULT: u32 = 1_200;
 
 /// A tool that the policy allows.
 #[derive(Clone, Debug)]
@@ -54,6 +56,7 @@ pub struct Policy {
     pub(crate) require_pins: bool,
     pub(crate) allow_dots: bool,
     pub(crate) rate_per_minute: Option<u32>,
+    pub(crate) message_rate_per_minute: u32,
     pub(crate) words: WriteWords,
     pub(crate) servers: BTreeSet<Box<str>>,
     pub(crate) tools: HashMap<Box<str>, Tool>,
@@ -106,6 +109,7 @@ fn compile(file: PolicyFile, hash: [u8; 32]) -> Result<Policy, PolicyError> {
     }
     check_plain("id", &file.id)?;
     check_rate("rate_per_minute", file.rate_per_minute)?;
+    check_rate("message_rate_per_minute", file.message_rate_per_minute)?;
     for word in &file.never_allow {
         if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
             return Err(meaning(
@@ -166,6 +170,7 @@ fn compile(file: PolicyFile, hash: [u8; 32]) -> Result<Policy, PolicyError> {
         require_pins: file.require_pins,
         allow_dots: file.allow_dots,
         rate_per_minute: file.rate_per_minute,
+        message_rate_per_minute: file.message_rate_per_minute.unwrap_or(MESSAGE_RATE_DEFAULT),
         words: WriteWords::with(&file.never_allow),
         servers: file
             .servers

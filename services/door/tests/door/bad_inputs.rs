@@ -388,7 +388,7 @@ async fn a_message_too_long_is_refused_before_it_is_read() {
 async fn clients_that_drip_or_only_connect_hold_nobody_up() {
     let stand = Stand::new().await;
     let mut idle = Vec::new();
-    for _ in 0..300 {
+    for _ in 0..2_000 {
         let mut stream = TcpStream::connect(stand.door.address).await.unwrap();
         stream
             .write_all(b"POST /mcp HTTP/1.1\r\nHost: ")

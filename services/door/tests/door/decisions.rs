@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use axum::response::IntoResponse as _;
+
 use crate::client::call;
 use crate::stand::Stand;
 
@@ -34,6 +36,13 @@ async fn what_the_policy_does_not_allow_never_arrives() {
         ("echo ", "{}", -32_001, "bad_name"),
         ("held_tool", "{}", -32_002, "approval_needed"),
         ("echo", r#"{"hidden":"x"}"#, -32_001, "undeclared_argument"),
+        (
+            "echo",
+            r#"{"__proto__":{"text":"x"}}"#,
+            -32_001,
+            "undeclared_argument",
+        ),
+        ("echo", r#"{"Text":"x"}"#, -32_001, "undeclared_argument"),
         ("echo", r#"{"text":5}"#, -32_001, "argument_type"),
         ("request_transfer", "{}", -32_001, "missing_argument"),
         (
@@ -170,4 +179,47 @@ async fn both_revisions_are_served() {
     let seen = stand.server.behaviour.seen("tools/call");
     assert_eq!(seen[0].headers["mcp-name"], "echo");
     assert_eq!(seen[1].headers["mcp-protocol-version"], "2025-11-25");
+}
+
+#[tokio::test]
+async fn a_flood_is_answered_and_recorded_once() {
+    let policy = format!("message_rate_per_minute: 5\n{}", crate::stand::policy());
+    let stand = Stand::scripted(&policy, |_| async {
+        http::StatusCode::NO_CONTENT.into_response()
+    })
+    .await;
+    for number in 0..12 {
+        let answer = stand.post().call("secret", "{}").await;
+        let expected = if number < 5 { 200 } else { 429 };
+        assert_eq!(answer.status, expected, "{number} {answer:?}");
+    }
+    let denied = stand.events("denied");
+    let reasons: Vec<_> = denied
+        .iter()
+        .map(|line| line["reason"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            "not_listed",
+            "not_listed",
+            "not_listed",
+            "not_listed",
+            "not_listed",
+            "flood"
+        ]
+    );
+    let other = crate::client::Post::new(stand.door.address, &stand.token(9));
+    assert_eq!(other.call("secret", "{}").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_name_spelt_with_escapes_is_the_name_in_the_record() {
+    let stand = Stand::new().await;
+    let answer = stand.post().call("\\u0065cho", "{}").await;
+    assert!(answer.json()["result"].is_object(), "{answer:?}");
+    let allowed = stand.events("allowed").pop().unwrap();
+    assert_eq!(allowed["tool"], "echo");
+    let seen = stand.server.behaviour.seen("tools/call");
+    assert!(String::from_utf8_lossy(&seen[0].body).contains("\\u0065cho"));
 }
