@@ -11,7 +11,7 @@ use countersign_testkit::{files, spawn};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
-use crate::state;
+use crate::state::Place;
 
 /// Longest question or answer.
 const LINE_BYTES_MAX: u64 = 8 * 1024;
@@ -107,13 +107,13 @@ impl Asker {
     }
 }
 
-/// Asks the running bank of this checkout.
+/// Asks the running bank of a folder.
 ///
 /// # Errors
 /// When none runs, or it says no.
-pub async fn ask(question: Question) -> anyhow::Result<String> {
-    let not_running = "no bank of this checkout runs; start one with `cargo xtask up`";
-    let runtime = state::last_runtime_folder().context(not_running)?;
+pub async fn ask(place: &Place, question: Question) -> anyhow::Result<String> {
+    let not_running = "no bank runs here; start one with `cargo xtask up`";
+    let runtime = place.runtime_folder().context(not_running)?;
     let mut stream = UnixStream::connect(socket(&runtime))
         .await
         .context(not_running)?;

@@ -15,6 +15,9 @@ mod web;
 
 use clap::{Parser, Subcommand};
 
+use control::Question;
+use state::Place;
+
 #[derive(Parser)]
 #[command(
     name = "cargo xtask",
@@ -22,6 +25,9 @@ use clap::{Parser, Subcommand};
     version
 )]
 struct Arguments {
+    /// The bank's own folder; .countersign in the checkout when left out
+    #[arg(long, global = true, value_name = "FOLDER")]
+    folder: Option<std::path::PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -57,16 +63,7 @@ enum Command {
 // One thread: children must be forked and waited for in one place, and nothing here is busy.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::process::ExitCode {
-    let outcome = match Arguments::parse().command {
-        Command::Up(arguments) => commands::up::run(arguments).await,
-        Command::Open { customer } => print_answer(control::Question::Open(customer)).await,
-        Command::Token { name } => print_answer(control::Question::Token(name)).await,
-        Command::Test(arguments) => commands::test::run(arguments).await,
-        Command::Bank => commands::bank::run().await,
-        Command::Db => commands::db::run().await,
-        Command::Prepare { only } => commands::prepare::run(only).await,
-    };
-    match outcome {
+    match run(Arguments::parse()).await {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -75,7 +72,20 @@ async fn main() -> std::process::ExitCode {
     }
 }
 
-async fn print_answer(question: control::Question) -> anyhow::Result<()> {
-    println!("{}", control::ask(question).await?);
+async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let place = Place::new(arguments.folder)?;
+    match arguments.command {
+        Command::Up(arguments) => commands::up::run(place, arguments).await,
+        Command::Open { customer } => ask(&place, Question::Open(customer)).await,
+        Command::Token { name } => ask(&place, Question::Token(name)).await,
+        Command::Test(arguments) => commands::test::run(arguments).await,
+        Command::Bank => commands::bank::run().await,
+        Command::Db => commands::db::run().await,
+        Command::Prepare { only } => commands::prepare::run(only).await,
+    }
+}
+
+async fn ask(place: &Place, question: Question) -> anyhow::Result<()> {
+    println!("{}", control::ask(place, question).await?);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! What a bank of this checkout keeps between two starts, and what only lives while it runs.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -9,21 +8,61 @@ use anyhow::{Context, bail};
 use countersign_testkit::postgres::Owner;
 use countersign_testkit::{checkout, files, secrets, spawn};
 
-/// The bank's own folder, `.countersign` in the checkout, locked while this value lives.
+/// Where a bank keeps what it keeps.
+#[derive(Clone, Debug)]
+pub struct Place(PathBuf);
+
+impl Place {
+    /// The given folder, or `.countersign` in the checkout.
+    ///
+    /// # Errors
+    /// When the given folder's whole path cannot be worked out.
+    pub fn new(folder: Option<PathBuf>) -> anyhow::Result<Self> {
+        let folder = folder.unwrap_or_else(|| checkout::root().join(".countersign"));
+        Ok(Self(
+            std::path::absolute(folder).context("work out the bank's folder")?,
+        ))
+    }
+
+    /// The folder of the running bank's sockets, or of the last one's that was killed.
+    #[must_use]
+    pub fn runtime_folder(&self) -> Option<PathBuf> {
+        let path = PathBuf::from(fs::read_to_string(self.runtime_note()).ok()?.trim());
+        let ours = path.file_name()?.to_str()?.starts_with("countersign-");
+        (ours && path.is_absolute()).then_some(path)
+    }
+
+    fn runtime_note(&self) -> PathBuf {
+        self.0.join("runtime")
+    }
+
+    /// Where the cluster's data lies: here, unless it belongs to a user who cannot walk to here.
+    fn cluster_folder(&self, owner: Owner) -> PathBuf {
+        match owner {
+            Owner::Same | Owner::Namespace => self.0.join("postgres"),
+            Owner::User { .. } => {
+                let name = self.0.to_string_lossy().replace('/', "-");
+                PathBuf::from(format!("/var/lib/countersign{name}"))
+            }
+        }
+    }
+}
+
+/// The bank's own folder, locked while this value lives.
 #[derive(Debug)]
 pub struct State {
-    folder: PathBuf,
+    place: Place,
     _lock: fs::File,
 }
 
 impl State {
-    /// Opens the folder, making it when missing; with `fresh` everything that was kept is deleted first.
+    /// Opens the folder, making it when missing.
     ///
     /// # Errors
-    /// When another start of this checkout runs, or the folder cannot be made.
-    pub fn open(fresh: bool) -> anyhow::Result<Self> {
-        let folder = folder();
-        files::make_folder(&folder, 0o700)?;
+    /// When another start in this folder runs, or the folder cannot be made.
+    pub fn open(place: Place) -> anyhow::Result<Self> {
+        let folder = &place.0;
+        files::make_folder(folder, 0o700)?;
         let lock = fs::OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -36,37 +75,23 @@ impl State {
                  own terminal stops it"
             );
         }
-        let state = Self {
-            folder,
-            _lock: lock,
-        };
         // A start that was killed could not clear these away itself.
-        if let Some(left) = last_runtime_folder() {
+        if let Some(left) = place.runtime_folder() {
             let _ = fs::remove_dir_all(left);
         }
-        if fresh {
-            state.forget_everything()?;
-        }
-        Ok(state)
+        Ok(Self { place, _lock: lock })
     }
 
     /// The folder itself.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        &self.folder
+        &self.place.0
     }
 
-    /// Where the cluster's data lies: here, unless it belongs to a user who cannot walk to here.
+    /// Where the cluster's data lies when it belongs to `owner`.
     #[must_use]
-    pub fn cluster_folder(owner: Owner) -> PathBuf {
-        match owner {
-            Owner::Same | Owner::Namespace => folder().join("postgres"),
-            Owner::User { .. } => {
-                let mut hash = DefaultHasher::new();
-                checkout::root().hash(&mut hash);
-                PathBuf::from(format!("/var/lib/countersign-{:016x}", hash.finish()))
-            }
-        }
+    pub fn cluster_folder(&self, owner: Owner) -> PathBuf {
+        self.place.cluster_folder(owner)
     }
 
     /// Makes the folder of sockets, which lasts as long as the run: short enough a path for a socket, and
@@ -93,13 +118,18 @@ impl State {
         ));
         fs::create_dir(&path).with_context(|| format!("make the folder {}", path.display()))?;
         files::set_mode(&path, if root { 0o711 } else { 0o700 })?;
-        files::write_private(&self.folder.join("runtime"), &path.to_string_lossy())?;
-        Ok(RuntimeFolder(path))
+        let note = self.place.runtime_note();
+        files::write_private(&note, &path.to_string_lossy())?;
+        Ok(RuntimeFolder { path, note })
     }
 
-    fn forget_everything(&self) -> anyhow::Result<()> {
-        let kept = ["postgres", "keys", "logs", "door-log"].map(|name| self.folder.join(name));
-        let elsewhere = State::cluster_folder(Owner::User { uid: 0, gid: 0 });
+    /// Deletes everything an earlier start has kept.
+    ///
+    /// # Errors
+    /// When something cannot be deleted.
+    pub fn forget_everything(&self) -> anyhow::Result<()> {
+        let kept = ["postgres", "keys", "logs", "door-log"].map(|name| self.place.0.join(name));
+        let elsewhere = self.cluster_folder(Owner::User { uid: 0, gid: 0 });
         for path in kept.iter().chain([&elsewhere]) {
             if path.exists() {
                 fs::remove_dir_all(path).with_context(|| format!("delete {}", path.display()))?;
@@ -111,33 +141,24 @@ impl State {
 
 /// The folder of the run's sockets; removed when dropped.
 #[derive(Debug)]
-pub struct RuntimeFolder(PathBuf);
+pub struct RuntimeFolder {
+    path: PathBuf,
+    note: PathBuf,
+}
 
 impl RuntimeFolder {
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
 impl Drop for RuntimeFolder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-        let _ = fs::remove_file(folder().join("runtime"));
+        let _ = fs::remove_dir_all(&self.path);
+        let _ = fs::remove_file(&self.note);
     }
-}
-
-/// The folder of the running bank's sockets, or of the last one's that was killed.
-#[must_use]
-pub fn last_runtime_folder() -> Option<PathBuf> {
-    let path = PathBuf::from(fs::read_to_string(folder().join("runtime")).ok()?.trim());
-    let ours = path.file_name()?.to_str()?.starts_with("countersign-");
-    (ours && path.is_absolute()).then_some(path)
-}
-
-fn folder() -> PathBuf {
-    checkout::root().join(".countersign")
 }
 
 fn hex(bytes: &[u8]) -> String {

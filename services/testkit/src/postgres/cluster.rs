@@ -274,7 +274,7 @@ fn initialise(
     make_folder(&unfinished, 0o700)?;
     owner.give(&unfinished)?;
     let said_path = options.folder.join("initdb.log");
-    let said = File::create(&said_path)?;
+    let said = private_log(&said_path)?;
     let mut initdb = Spawn::new(&binaries.folder.join("initdb")).run_as(owner.run_as());
     initdb
         .command()
@@ -333,11 +333,7 @@ fn launch(
     owner: Owner,
     log: &Path,
 ) -> anyhow::Result<Child> {
-    let said = fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(log)?;
+    let said = private_log(log)?;
     let death_signal = match options.durability {
         Durability::Kept => libc::SIGINT,
         Durability::Thrown => libc::SIGQUIT,
@@ -373,6 +369,16 @@ fn launch(
         .stdout(said.try_clone()?)
         .stderr(said);
     postgres.start().context("start postgres")
+}
+
+/// Opens a log that only its owner may read, to write at its end.
+fn private_log(path: &Path) -> anyhow::Result<File> {
+    fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("open {}", path.display()))
 }
 
 fn tail(log: &Path) -> String {
