@@ -118,6 +118,9 @@ mod tests {
         let pins = [("one".to_owned(), pin)].into();
         let flow = FILE.replace("  one: {}", "  one: {args: {}}");
         assert_eq!(write_pins(&flow, &pins), Err(PinEditError::Form));
+        // A name in quotes is one that the line by line edit does not find.
+        let quoted = FILE.replace("  one: {}", "  \"one\": {}");
+        assert_eq!(write_pins(&quoted, &pins), Err(PinEditError::Form));
         assert!(matches!(
             write_pins("a: b", &pins),
             Err(PinEditError::Policy(_))

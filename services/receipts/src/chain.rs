@@ -158,4 +158,17 @@ mod tests {
         spaced[8].push(b' ');
         assert_eq!(broken_at(&spaced), Some(9));
     }
+
+    #[test]
+    fn a_line_that_miscounts_or_is_too_long_is_refused() {
+        let entry = |event: serde_json::Value, sequence| LogEntry {
+            event,
+            previous: None,
+            sequence,
+        };
+        let miscounted = entry(serde_json::json!({}), 1).line().unwrap();
+        assert_eq!(broken_at(&[miscounted]), Some(1));
+        let long = serde_json::json!({"x": "x".repeat(LOG_LINE_BYTES_MAX)});
+        assert_eq!(broken_at(&[entry(long, 0).line().unwrap()]), Some(1));
+    }
 }

@@ -124,3 +124,32 @@ pub fn verify_consistency(
         Err(ProofError::WrongRoot)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::leaf_hash;
+
+    #[test]
+    fn a_leaf_beyond_the_tree_is_not_in_it() {
+        let only = leaf_hash(b"only");
+        assert_eq!(verify_inclusion(only, 0, 1, &[], only), Ok(()));
+        for (index, size) in [(1, 1), (5, 1), (0, 0), (u64::MAX, 1)] {
+            let refused = verify_inclusion(only, index, size, &[], only);
+            assert_eq!(refused, Err(ProofError::BeyondTree));
+        }
+    }
+
+    #[test]
+    fn a_tree_that_shrank_is_not_consistent() {
+        let root = leaf_hash(b"root");
+        let refused = verify_consistency(2, root, 1, root, &[]);
+        assert_eq!(refused, Err(ProofError::BeyondTree));
+        let refused = verify_consistency(1, root, 1, root, &[root]);
+        assert_eq!(refused, Err(ProofError::WrongLength));
+        let refused = verify_consistency(0, root, 1, root, &[]);
+        assert_eq!(refused, Err(ProofError::WrongRoot));
+        let refused = verify_consistency(3, root, 4, root, &[]);
+        assert_eq!(refused, Err(ProofError::WrongLength));
+    }
+}

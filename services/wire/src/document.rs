@@ -467,6 +467,7 @@ mod tests {
             (b"\"\xc3\x28\"", Problem::InvalidUtf8),
             (b"\"\xed\xa0\x80\"", Problem::InvalidUtf8),
             (br#""\ud800""#, Problem::LoneSurrogate),
+            (br#""\udc00""#, Problem::LoneSurrogate),
             (br#""\udc00\ud800""#, Problem::LoneSurrogate),
             (br#""\ud800\u0041""#, Problem::LoneSurrogate),
             (br#""\u0000""#, Problem::Nul),
