@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{
     ask::Ask,
     turn::{Part, Stop, Turn},
-    words::{self, Button},
+    words::{self, Kind},
 };
 
 /// The part of the reply that a wish comes to.
@@ -28,7 +28,7 @@ pub(crate) fn answer(turn: &Turn<'_>, ask: &Ask) -> Part {
         Ask::Card(card) => cards::request(turn, card),
         Ask::Dispute(dispute) => disputes::request(turn, dispute),
         Ask::NewPayee => payees::add(turn),
-        Ask::Profile(field) => request(turn, "request_profile_change", json!({ "field": field }), Button::Confirm),
+        Ask::Profile(field) => request(turn, "request_profile_change", json!({ "field": field }), Kind::PROFILE),
         Ask::Balance(named) => money::balance(turn, named),
         Ask::Activity(activity) => activity::show(turn, activity),
         Ask::Spending(spending) => money::spending(turn, spending),
@@ -62,10 +62,10 @@ pub(crate) fn answer(turn: &Turn<'_>, ask: &Ask) -> Part {
 }
 
 /// Makes a request once and says what came of it.
-fn request(turn: &Turn<'_>, tool: &'static str, arguments: Value, button: Button) -> Part {
+fn request(turn: &Turn<'_>, tool: &'static str, arguments: Value, kind: Kind) -> Part {
     match turn.call(tool, arguments)? {
-        Ok(answer) => Ok(words::prepared(answer, button)),
-        Err(refused) => Ok(words::refusal(&refused)),
+        Ok(answer) => Ok(words::prepared(answer, kind)),
+        Err(refused) => Ok(words::request_refusal(&refused, kind)),
     }
 }
 
@@ -78,11 +78,11 @@ fn request_or_leave_open(
     tool: &'static str,
     mut arguments: Value,
     droppable: &[(&str, &str)],
-    button: Button,
+    kind: Kind,
 ) -> Part {
     for _ in 0..=droppable.len() {
         match turn.call(tool, arguments.clone())? {
-            Ok(answer) => return Ok(words::prepared(answer, button)),
+            Ok(answer) => return Ok(words::prepared(answer, kind)),
             Err(refused) => {
                 let can_leave_open = matches!(refused.code.as_str(), "not_grounded" | "not_found");
                 let argument = droppable
@@ -93,15 +93,16 @@ fn request_or_leave_open(
                     .filter(|_| can_leave_open)
                     .and_then(|argument| remove(&mut arguments, argument));
                 if removed.is_none() {
-                    return Ok(words::refusal(&refused));
+                    return Ok(words::request_refusal(&refused, kind));
                 }
             }
         }
     }
-    Err(Stop::Say(words::refusal(&super::turn::Refused {
+    let refused = super::turn::Refused {
         code: "not_grounded".to_owned(),
         what: None,
-    })))
+    };
+    Err(Stop::Say(words::request_refusal(&refused, kind)))
 }
 
 /// Removes an argument; a dot leads into the first payment.

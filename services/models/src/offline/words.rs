@@ -35,35 +35,76 @@ pub(crate) const UNKNOWN: &str = "Sorry, I did not understand that.";
 /// Longest summary of a request in a reply, in characters.
 const SUMMARY_CHARACTERS_MAX: usize = 140;
 
-/// What the customer does with a prepared request.
+/// A kind of request, as far as the reply differs by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Button {
-    /// The button that sends money.
-    Send,
-    /// Any other button of a card.
-    Confirm,
+pub(crate) struct Kind {
+    /// What the customer does with the card.
+    press: &'static str,
+    /// A sentence that asks for it in a way the bank certainly reads.
+    example: &'static str,
 }
 
-impl Button {
-    fn press(self) -> &'static str {
-        match self {
-            Self::Send => "press Send there",
-            Self::Confirm => "confirm it there",
-        }
-    }
+impl Kind {
+    /// A payment.
+    pub(crate) const PAYMENT: Self = Self {
+        press: "press Send there",
+        example: "Send 20 to Bob",
+    };
+    /// Sending a payment back.
+    pub(crate) const REFUND: Self = Self {
+        press: "press the button there",
+        example: "Refund the 10 from Bob",
+    };
+    /// A standing order.
+    pub(crate) const ORDER: Self = Self {
+        press: "confirm it there",
+        example: "Set up a monthly standing order of 50 to Mum from 1 December",
+    };
+    /// Freezing a card.
+    pub(crate) const FREEZE: Self = Self {
+        press: "confirm it there",
+        example: "Freeze my debit card",
+    };
+    /// Unfreezing a card.
+    pub(crate) const UNFREEZE: Self = Self {
+        press: "confirm it there",
+        example: "Unfreeze my debit card",
+    };
+    /// A dispute.
+    pub(crate) const DISPUTE: Self = Self {
+        press: "confirm it there",
+        example: "Dispute the 64.10 at Nordwind",
+    };
+    /// A new payee.
+    pub(crate) const PAYEE: Self = Self {
+        press: "confirm it there",
+        example: "Save a new payee",
+    };
+    /// A change of the profile.
+    pub(crate) const PROFILE: Self = Self {
+        press: "confirm it there",
+        example: "Change my address",
+    };
 }
 
 /// What to say when a request stands on the panel.
-pub(crate) fn prepared(answer: &Value, button: Button) -> String {
-    let press = button.press();
-    if answer["status"].as_str() == Some("already_waiting") {
-        return format!("That is already waiting for you. Check it on the right and {press}.");
-    }
+pub(crate) fn prepared(answer: &Value, kind: Kind) -> String {
+    let press = kind.press;
     let open: Vec<&str> = reading::items_at(answer, "open_slots")
         .iter()
         .filter_map(slot_name)
         .map(slot_words)
         .collect();
+    if answer["status"].as_str() == Some("already_waiting") {
+        return if open.is_empty() {
+            format!("That is already waiting for you. Check it on the right and {press}.")
+        } else {
+            format!(
+                "That is already waiting for you, with {} open: fill that in on the right, then {press}.",
+                joined(&open)
+            )
+        };
+    }
     let replaced = if answer["superseded"].is_string() {
         " It replaces the earlier request."
     } else {
@@ -126,20 +167,32 @@ pub(crate) fn joined(words: &[impl AsRef<str>]) -> String {
     }
 }
 
+/// A no to a request, in words for the customer.
+///
+/// Where the bank did not find the request in the customer's words, an example shows how to say it.
+pub(crate) fn request_refusal(refused: &Refused, kind: Kind) -> String {
+    match refused.code.as_str() {
+        "act_not_requested" | "not_grounded" | "invalid_argument" => {
+            format!("{} For example: {}", refusal(refused), kind.example)
+        }
+        _ => refusal(refused),
+    }
+}
+
 /// A tool's no, in words for the customer.
 pub(crate) fn refusal(refused: &Refused) -> String {
     let text = match refused.code.as_str() {
         "invalid_argument" => {
-            "That did not work, and nothing was prepared. Please say it again in one plain sentence, for example: Send 20 to Bob"
+            "That did not work, and nothing was prepared. Please say it again in one plain sentence."
         }
         "not_found" => {
             "I can't find that among your things, so nothing was prepared. Which one do you mean?"
         }
         "act_not_requested" => {
-            "The bank did not see you ask for that, so nothing was prepared. Please ask for it in one plain sentence of your own."
+            "The bank did not see you ask for that, so nothing was prepared. Please ask for it in one plain sentence."
         }
         "not_grounded" => {
-            "The bank only takes what you typed yourself, and I could not match this to your words. Nothing was prepared. Please say it in one plain sentence, for example: Send 20 to Bob"
+            "The bank only takes what you typed yourself, and I could not match this to your words. Nothing was prepared. Please say it in one plain sentence."
         }
         "already_waiting" => "That is already waiting for you on the right.",
         "no_newer_message" => {
@@ -190,7 +243,7 @@ mod tests {
         ];
         let said: Vec<String> = answers
             .iter()
-            .map(|answer| prepared(answer, Button::Send))
+            .map(|answer| prepared(answer, Kind::PAYMENT))
             .collect();
         assert_eq!(
             said[0],

@@ -78,6 +78,17 @@ fn a_letter_that_gives_orders_is_shown_and_not_followed() {
 }
 
 #[test]
+fn a_bill_is_not_paid_from_what_it_says() {
+    let played = Chat::new().says("pay the electricity bill");
+    assert_eq!(played.requests(), Vec::<&str>::new());
+    assert!(
+        played.reply.contains("I take nothing from letters"),
+        "{}",
+        played.reply
+    );
+}
+
+#[test]
 fn a_payee_whose_name_gives_orders_is_one_line_of_a_list() {
     let played = Chat::new().says("who are my payees?");
     assert_eq!(played.requests(), Vec::<&str>::new());

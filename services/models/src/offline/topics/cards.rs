@@ -7,17 +7,17 @@ use crate::offline::{
     reading::{id, text},
     text::{best_fits, shown_name},
     turn::{Part, Turn},
-    words::Button,
+    words::Kind,
 };
 
 use super::request_or_leave_open;
 
 /// Prepares a freeze or an unfreeze; which card stays open unless the customer named one.
 pub(super) fn request(turn: &Turn<'_>, card: &Card) -> Part {
-    let tool = if card.freeze {
-        "request_card_freeze"
+    let (tool, kind) = if card.freeze {
+        ("request_card_freeze", Kind::FREEZE)
     } else {
-        "request_card_unfreeze"
+        ("request_card_unfreeze", Kind::UNFREEZE)
     };
     let mut arguments = json!({});
     if let Some(which) = &card.which {
@@ -39,7 +39,7 @@ pub(super) fn request(turn: &Turn<'_>, card: &Card) -> Part {
             _ => {}
         }
     }
-    request_or_leave_open(turn, tool, arguments, &[("card", "card")], Button::Confirm)
+    request_or_leave_open(turn, tool, arguments, &[("card", "card")], kind)
 }
 
 /// Lists the cards.

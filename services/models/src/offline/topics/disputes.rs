@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::offline::{
     ask::Dispute,
     turn::{Part, Turn},
-    words::Button,
+    words::Kind,
 };
 
 use super::{
@@ -47,7 +47,7 @@ pub(super) fn request(turn: &Turn<'_>, dispute: &Dispute) -> Part {
         "request_dispute",
         arguments,
         &[("transaction", "transaction"), ("reason", "reason")],
-        Button::Confirm,
+        Kind::DISPUTE,
     )?;
     Ok(format!("{said}{note}"))
 }

@@ -7,7 +7,7 @@ use crate::offline::{
     reading::{id, money, shown_money, text},
     text::{best_fits, shown_name},
     turn::{Part, Turn},
-    words::{Button, joined},
+    words::{Kind, joined},
 };
 
 use super::{
@@ -81,7 +81,7 @@ pub(super) fn request(turn: &Turn<'_>, order: &Order) -> Part {
         "request_standing_order",
         arguments,
         &DROPPABLE,
-        Button::Confirm,
+        Kind::ORDER,
     )?;
     notes.insert(0, said);
     Ok(notes.join(" "))

@@ -6,7 +6,7 @@ use crate::offline::{
     reading::text,
     text::marked_name,
     turn::{Part, Turn},
-    words::Button,
+    words::Kind,
 };
 
 use super::request;
@@ -39,5 +39,5 @@ pub(super) fn show(turn: &Turn<'_>) -> Part {
 
 /// Opens the form for a new payee.
 pub(super) fn add(turn: &Turn<'_>) -> Part {
-    request(turn, "request_payee", json!({}), Button::Confirm)
+    request(turn, "request_payee", json!({}), Kind::PAYEE)
 }

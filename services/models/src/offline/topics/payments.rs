@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use crate::offline::{
     ask::{Line, Pay},
     reading::{bare_text, id, items_at, text},
-    text::{best_fits, shown_name},
+    text::{best_fits, pattern, shown_name},
     turn::{Part, Stop, Turn},
-    words::{Button, joined, prepared, refusal},
+    words::{Kind, joined, prepared, request_refusal},
 };
 
 use super::request_or_leave_open;
@@ -54,12 +54,12 @@ pub(super) fn pay(turn: &Turn<'_>, pay: &Pay) -> Part {
         arguments.insert("payments".into(), json!(payments));
         match turn.call("request_transfer", Value::Object(arguments.clone()))? {
             Ok(answer) => {
-                notes.insert(0, prepared(answer, Button::Send));
+                notes.insert(0, prepared(answer, Kind::PAYMENT));
                 return Ok(notes.join(" "));
             }
             // The bank takes fewer lines than its schema has room for.
             Err(refused) if refused.code == "invalid_argument" => payments.truncate(1),
-            Err(refused) => return Ok(refusal(&refused)),
+            Err(refused) => return Ok(request_refusal(&refused, Kind::PAYMENT)),
         }
     }
     if payments.len() < pay.lines.len() {
@@ -74,7 +74,7 @@ pub(super) fn pay(turn: &Turn<'_>, pay: &Pay) -> Part {
         "request_transfer",
         Value::Object(arguments),
         &DROPPABLE,
-        Button::Send,
+        Kind::PAYMENT,
     )?;
     notes.insert(0, said);
     Ok(notes.join(" "))
@@ -109,6 +109,11 @@ fn payment(turn: &Turn<'_>, line: &Line, notes: &mut Vec<String>) -> Result<Valu
 
 fn unknown_payee(name: &str, close: &[String]) -> String {
     let name = shown_name(name);
+    if pattern!(r"\b(?:bill|invoice|letter|fine|subscription|rent|loan)s?\b").is_match(&name) {
+        return format!(
+            "“{name}” is none of your payees, and I take nothing from letters. Tell me in your own words who should get how much, for example: Send 20 to Bob"
+        );
+    }
     let suggestion = if close.is_empty() {
         String::new()
     } else {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::offline::{
     ask::Movement,
     turn::{Part, Turn},
-    words::Button,
+    words::Kind,
 };
 
 use super::{
@@ -23,7 +23,7 @@ pub(super) fn refund(turn: &Turn<'_>, movement: &Movement) -> Part {
     let found = find(turn, movement, is_incoming)?;
     match found[..] {
         [one] => match transaction_id(one) {
-            Some(id) => request(turn, "request_refund", json!({ "transaction": id }), Button::Send),
+            Some(id) => request(turn, "request_refund", json!({ "transaction": id }), Kind::REFUND),
             None => Ok("I can't send that one back.".to_owned()),
         },
         [] => Ok("I see no recent incoming payment like that, so nothing was prepared. Type “show my last transactions” to look for it.".to_owned()),
