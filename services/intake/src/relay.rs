@@ -147,6 +147,11 @@ impl Shown {
         true
     }
 
+    /// Whether the agent spoke of a request in this reply, true or not.
+    pub fn prepared_anything(&self) -> bool {
+        !self.prepared.is_empty()
+    }
+
     /// The text shown so far.
     pub fn body(&self) -> &str {
         &self.body

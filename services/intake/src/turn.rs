@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, time::Duration};
 use bytes::Bytes;
 use countersign_domain::{ConversationId, CustomerId, Secret};
 use countersign_identity::{SessionClaims, SignError, TokenId, TurnId, sign_session};
-use countersign_screening::claims_done;
+use countersign_screening::{Claim, claims_done};
 use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, mpsc::Sender};
 use uuid::Uuid;
@@ -76,7 +76,15 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
     if !rest.is_empty() {
         let _ = out.send(Out::Text { text: &rest }.line()).await;
     }
-    if is_unfounded_claim(&app, &turn.bearer, turn.conversation, shown.body()).await {
+    // "Your card is frozen" describes how things stand, except right after a request to freeze it.
+    let least = if shown.prepared_anything() {
+        Claim::Unclear
+    } else {
+        Claim::Clear
+    };
+    if claims_done(shown.body()) >= least
+        && nothing_was_confirmed(&app, &turn.bearer, turn.conversation).await
+    {
         let _ = out.send(Out::NothingDone.line()).await;
     }
     let (ending, last) = match end {
@@ -202,17 +210,13 @@ async fn is_on_record(app: &App, turn: &Turn, action: countersign_domain::Action
     }
 }
 
-/// Whether a reply says that something was done in a conversation in which nothing was confirmed. When the record
-/// cannot be asked, the answer is no: the page then says nothing of its own.
-pub async fn is_unfounded_claim(
+/// Whether the record knows of nothing that was confirmed in a conversation. When it cannot be asked, the answer is
+/// no: the page then says nothing of its own.
+pub async fn nothing_was_confirmed(
     app: &App,
     bearer: &Secret,
     conversation: ConversationId,
-    reply: &str,
 ) -> bool {
-    if !claims_done(reply) {
-        return false;
-    }
     let ask = async {
         let mut transaction = app.database.begin(bearer).await?;
         action_status::any_confirmed(&mut transaction, conversation).await

@@ -71,31 +71,104 @@ const SPEAKS_OF_ITSELF: &[&str] = &[
     "i", "i've", "we", "we've", "ich", "wir", "j'ai", "nous", "he", "hemos",
 ];
 
-/// Whether a sentence of the reply says that something was done.
-pub fn claims_done(reply: &str) -> bool {
-    reply
-        .split(['.', '!', '?', '\n', ';', ':'])
-        .any(sentence_claims)
+/// Words that make a sentence a report of something that happened: "was sent", "is now frozen".
+const HAPPENED: &[&str] = &[
+    "been",
+    "was",
+    "were",
+    "now",
+    "just",
+    "already",
+    "successfully",
+    "wurde",
+    "wurden",
+    "jetzt",
+    "été",
+    "maintenant",
+    "sido",
+    "fue",
+    "ahora",
+];
+
+/// Words that are a claim when a sentence begins with them: "Sent 20 to Bob", "Done".
+const BEGINS: &[&str] = &[
+    "sent",
+    "done",
+    "transferred",
+    "frozen",
+    "cancelled",
+    "canceled",
+    "refunded",
+    "confirmed",
+    "completed",
+    "erledigt",
+    "gesendet",
+    "überwiesen",
+    "envoyé",
+    "hecho",
+    "enviado",
+];
+
+/// How clearly a reply says that something was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Claim {
+    /// It says no such thing.
+    None,
+    /// It may only describe how things stand: "your card is frozen".
+    Unclear,
+    /// It speaks of a deed: "I have frozen your card".
+    Clear,
 }
 
-fn sentence_claims(sentence: &str) -> bool {
+/// How clearly the reply says that something was done: as its clearest sentence does.
+pub fn claims_done(reply: &str) -> Claim {
+    reply
+        .split(['!', '?', '\n', ';'])
+        // An amount's point and a time's colon end no sentence.
+        .flat_map(|part| part.split(". "))
+        .flat_map(|part| part.split(": "))
+        .map(claim_of_sentence)
+        .max()
+        .unwrap_or(Claim::None)
+}
+
+fn claim_of_sentence(sentence: &str) -> Claim {
     let lower = sentence.to_lowercase().replace('’', "'");
     let words: Vec<&str> = lower
         .split(|c: char| !(c.is_alphanumeric() || c == '\''))
         .filter(|word| !word.is_empty())
         .collect();
     let Some(done) = words.iter().position(|word| DONE.contains(word)) else {
-        return false;
+        return Claim::None;
     };
-    let speaks_of_itself = words[..done]
-        .iter()
-        .any(|word| SPEAKS_OF_ITSELF.contains(word));
-    !words.iter().enumerate().any(|(position, word)| {
+    let before = &words[..done];
+    let speaks_of_itself = before.iter().any(|word| SPEAKS_OF_ITSELF.contains(word));
+    let turned = words.iter().enumerate().any(|(position, word)| {
         let negates = word.ends_with("n't") || TURNS_IT.contains(word);
         let harmless =
             matches!(*word, "you" | "to" | "si") && (speaks_of_itself || position > done);
         negates && !harmless
-    })
+    });
+    if turned || has_date(&words) {
+        return Claim::None;
+    }
+    let happened = before.iter().any(|word| HAPPENED.contains(word));
+    let alone = done == 0 && (words.len() > 1 || words[0] == "done") && BEGINS.contains(&words[0]);
+    if speaks_of_itself || happened || alone {
+        Claim::Clear
+    } else {
+        Claim::Unclear
+    }
+}
+
+/// Whether a sentence names a day, as lists of past payments do: `2026-11-30`, cut at its dashes.
+fn has_date(words: &[&str]) -> bool {
+    let number = |word: &str, length: usize| {
+        word.len() == length && word.bytes().all(|b| b.is_ascii_digit())
+    };
+    words
+        .windows(3)
+        .any(|part| number(part[0], 4) && number(part[1], 2) && number(part[2], 2))
 }
 
 #[cfg(test)]
@@ -108,16 +181,29 @@ mod tests {
             "I've sent 20 to Bob.",
             "I have transferred the money for you.",
             "Done!",
+            "Sent 20 EUR to Bob",
             "Good news: your card is now frozen.",
             "The payment was processed.",
             "Your card has been blocked to protect you.",
             "Ich habe 20 Euro an Bob überwiesen.",
-            "Ihre Karte ist gesperrt.",
+            "Ihre Karte wurde gesperrt.",
             "J’ai envoyé 20 euros.",
             "He enviado 20 euros a Bob.",
             "It is waiting.\nSent 20 EUR to Bob",
         ] {
-            assert!(claims_done(claim), "{claim}");
+            assert_eq!(claims_done(claim), Claim::Clear, "{claim}");
+        }
+    }
+
+    #[test]
+    fn how_things_stand_is_no_clear_claim() {
+        for other in [
+            "Your card is frozen.",
+            "• Credit card ·· 0077 (frozen)",
+            "• Credit card ·· 0077: frozen",
+            "Ihre Karte ist gesperrt.",
+        ] {
+            assert_eq!(claims_done(other), Claim::Unclear, "{other}");
         }
     }
 
@@ -132,13 +218,15 @@ mod tests {
             "When you press the button it is sent.",
             "You sent 20 to Bob on 12 May.",
             "You have paid 340.00 EUR for groceries this month.",
+            "• 2026-11-28 90.00 EUR was sent to Savings",
+            "340.00 EUR to the landlord, paid monthly",
             "Your balance is 1,480.00 EUR.",
             "I cannot confirm; only you can.",
             "Es wurde nichts überwiesen.",
             "Rien n’a été envoyé.",
             "",
         ] {
-            assert!(!claims_done(other), "{other}");
+            assert_eq!(claims_done(other), Claim::None, "{other}");
         }
     }
 }

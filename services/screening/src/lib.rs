@@ -12,6 +12,6 @@ pub mod lookalike;
 pub mod name;
 pub mod reply;
 
-pub use claim::claims_done;
+pub use claim::{Claim, claims_done};
 pub use name::{DisplayName, display_name};
 pub use reply::ReplyCleaner;

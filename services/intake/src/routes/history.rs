@@ -2,7 +2,7 @@
 
 use axum::extract::{Query, State, rejection::QueryRejection};
 use countersign_domain::{ConversationId, CustomerId, UtteranceId};
-use countersign_screening::claims_done;
+use countersign_screening::{Claim, claims_done};
 use countersign_serve::Problem;
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
@@ -99,7 +99,7 @@ pub async fn read_history(
         if let (Some(text), Some(state)) = (exchange.reply, exchange.state) {
             kept.push(Kept::Assistant {
                 reply_to: id,
-                nothing_done: !confirmed && claims_done(&text),
+                nothing_done: !confirmed && claims_done(&text) == Claim::Clear,
                 text,
                 state,
                 looked_at: exchange.looked_at.unwrap_or_default(),

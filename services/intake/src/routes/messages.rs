@@ -13,6 +13,7 @@ use axum::{
 };
 use bytes::Bytes;
 use countersign_domain::{ConversationId, Secret, UtteranceId};
+use countersign_screening::{Claim, claims_done};
 use countersign_serve::{Json, Problem};
 use futures_util::StreamExt as _;
 use tokio::sync::{
@@ -230,7 +231,8 @@ async fn repeat_outcome(
     if !kept.body.is_empty() {
         let _ = out.send(Out::Text { text: &kept.body }.line()).await;
     }
-    if turn::is_unfounded_claim(&app, &chat.bearer, conversation, &kept.body).await {
+    let claims = claims_done(&kept.body) == Claim::Clear;
+    if claims && turn::nothing_was_confirmed(&app, &chat.bearer, conversation).await {
         let _ = out.send(Out::NothingDone.line()).await;
     }
     let last = match kept.state.as_str() {
