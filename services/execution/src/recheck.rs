@@ -132,6 +132,11 @@ fn whole(message: &Message) -> MessageSpan {
     }
 }
 
+/// Whether an ask is for a standing order, with or without a rhythm.
+fn recurs(ask: &PaymentAsk) -> bool {
+    ask.recurring || ask.frequency.is_some()
+}
+
 struct Words<'a> {
     action: &'a StoredAction,
     entries: &'a [Entry],
@@ -169,7 +174,7 @@ impl Words<'_> {
                     let ask = grounding
                         .payments
                         .iter()
-                        .find(|ask| ask.frequency.is_none() && self.pays(ask, line))?;
+                        .find(|ask| !recurs(ask) && self.pays(ask, line))?;
                     clause = clause.or(Some(ask.clause));
                 }
                 clause
@@ -180,7 +185,7 @@ impl Words<'_> {
                     .payments
                     .iter()
                     .find(|ask| {
-                        ask.frequency.is_some()
+                        recurs(ask)
                             && self.pays(ask, line)
                             && self.holds(
                                 "frequency",

@@ -8,7 +8,7 @@ use crate::{StoredLine, StoredVersion};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpenSlot {
     /// `payee`, `amount`, `from_account`, `card`, `order`, `transaction`, `frequency`, `start_date`, `dispute_reason`,
-    /// `payee_name`, `payee_iban` or `value`.
+    /// `details`, `payee_name`, `payee_iban` or `value`.
     pub slot: &'static str,
     /// The payment it belongs to, from 1; 0 for a value of the whole request.
     pub line: i16,
@@ -55,6 +55,7 @@ pub fn open_slots(kind: ActionKind, values: &StoredVersion) -> Vec<OpenSlot> {
         ActionKind::Dispute => {
             need(values.transaction.is_none(), "transaction", 0);
             need(values.dispute_reason.is_none(), "dispute_reason", 0);
+            need(!typed("details"), "details", 0);
         }
         ActionKind::Payee => {
             need(!typed("payee_name"), "payee_name", 0);
@@ -122,7 +123,12 @@ mod tests {
         let places: Vec<_> = slots.iter().map(|slot| (slot.slot, slot.line)).collect();
         assert_eq!(
             places,
-            [("payee", 1), ("payee", 2), ("amount", 2), ("from_account", 0)]
+            [
+                ("payee", 1),
+                ("payee", 2),
+                ("amount", 2),
+                ("from_account", 0)
+            ]
         );
     }
 

@@ -160,17 +160,18 @@ fn from_account(
         }
         return Ok(Some(id));
     }
-    let candidates: Vec<_> = facts
+    let mut of_currency = facts
         .accounts
         .iter()
-        .filter(|account| account.balance.currency == currency && !is_target(account.id))
-        .collect();
-    let default = candidates.iter().find(|account| account.is_default);
-    Ok(match (default, candidates.as_slice()) {
-        (Some(account), _) => Some(account.id),
-        (None, [only]) => Some(only.id),
-        (None, _) => None,
-    })
+        .filter(|account| account.balance.currency == currency);
+    let chosen = match of_currency.clone().find(|account| account.is_default) {
+        Some(default) => Some(default),
+        None => of_currency.next().filter(|_| of_currency.next().is_none()),
+    };
+    // Money does not move to where it is: then the customer says where from.
+    Ok(chosen
+        .map(|account| account.id)
+        .filter(|id| !is_target(*id)))
 }
 
 /// A currency the customer keeps no account in cannot be sent.

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_never_the_account_the_money_goes_to() {
+    fn money_does_not_leave_the_account_it_goes_to() {
         let mut to_default = ask(1);
         to_default.payee = Some(countersign_provenance::Grounded {
             value: Target::Own(account(1)),
@@ -226,7 +226,7 @@ mod tests {
         let mut request = asked(None, None);
         request.payments[0].payee = Some(Target::Own(account(1)));
         let stored = propose(&request, &facts).unwrap();
-        assert_eq!(stored.values.from_account, Some(account(2)));
+        assert_eq!(stored.values.from_account, None);
     }
 
     #[test]

@@ -86,7 +86,7 @@ async fn a_dispute_is_about_the_named_transaction() {
         (ToolCode::NotGrounded, Some("reason"))
     );
     let request = waiting(ada.model_requests(dispute(ada.card_payment, None)).await);
-    assert_eq!(request.open_slots, ["dispute_reason"]);
+    assert_eq!(request.open_slots, ["dispute_reason", "details"]);
     assert!(!request.summary.contains("Corner"), "{}", request.summary);
 }
 
