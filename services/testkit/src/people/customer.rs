@@ -98,6 +98,29 @@ impl Customer {
         &self.conversation
     }
 
+    /// The same customer in a conversation begun now, as in a second tab.
+    ///
+    /// # Errors
+    /// When the chat refuses.
+    pub async fn in_a_new_conversation(&self) -> anyhow::Result<Self> {
+        let begun: Value = self
+            .http
+            .post(format!("{}/conversations", self.chat))
+            .header("origin", &self.chat)
+            .bearer_auth(&self.bearer)
+            .json(&json!({}))
+            .send()
+            .await?
+            .error_for_status()?
+            .json()
+            .await?;
+        let conversation = begun["conversation"].as_str().context("a conversation")?;
+        Ok(Self {
+            conversation: conversation.to_owned(),
+            ..self.clone()
+        })
+    }
+
     /// Sends a message and leaves the reply to arrive; the answer's task ends with the turn.
     #[must_use]
     pub fn sends(&self, text: &str) -> tokio::task::JoinHandle<anyhow::Result<String>> {
@@ -116,9 +139,12 @@ impl Customer {
             .post(format!("{}/messages", self.chat))
             .header("origin", &self.chat)
             .bearer_auth(&self.bearer)
-            .json(
-                &json!({"client_message_id": uuid::Uuid::now_v7(), "text": text, "spans": spans}),
-            );
+            .json(&json!({
+                "client_message_id": uuid::Uuid::now_v7(),
+                "conversation": self.conversation,
+                "text": text,
+                "spans": spans,
+            }));
         tokio::spawn(async move {
             let response = request.send().await?;
             ensure!(

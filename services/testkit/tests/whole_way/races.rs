@@ -26,7 +26,8 @@ async fn give_ada(scene: &Scene, limit: i64, sent: i64) -> anyhow::Result<()> {
     .bind(limit)
     .execute(&mut admin)
     .await?;
-    sqlx::query("INSERT INTO bank.spent_day (customer_id, currency, day, spent_minor_units) VALUES ($1, 'EUR', bank.bank_day(), $2)")
+    sqlx::query("INSERT INTO bank.spent_day (customer_id, currency, day, spent_minor_units) VALUES ($1, 'EUR', bank.bank_day(), $2)
+         ON CONFLICT (customer_id, currency, day) DO UPDATE SET spent_minor_units = EXCLUDED.spent_minor_units")
         .bind(customer)
         .bind(sent)
         .execute(&mut admin)
@@ -221,5 +222,76 @@ async fn no_interleaving_makes_more_executable_than_the_day_s_limit() -> anyhow:
         let sent = 3_000_000 + executed_total(&scene).await?;
         assert!(sent <= 10_000_000, "{sent}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_confirms_at_once_spend_the_day_s_limit_once() -> anyhow::Result<()> {
+    let scene = Scene::begin_with_far_caps().await?;
+    let elsewhere = scene.ada.in_a_new_conversation().await?;
+    for round in 0..12 {
+        // 60 of 100 each, in two conversations: either may run, never both.
+        give_ada(&scene, 10_000, 0).await?;
+        widen_waiting(&scene).await?;
+        let turn = scene.ada_says("Send 60 to Bob").await?;
+        let asked = scene.transfer(&turn, "Bob", "60.00").await?;
+        assert!(asked.succeeded(), "{}", asked.body);
+        turn.ends();
+        let reply = elsewhere.sends("Send 60 to Alice");
+        let turn = scene.agent.turn("Send 60 to Alice").await?;
+        let asked = scene.transfer(&turn, "Alice", "60.00").await?;
+        assert!(asked.succeeded(), "{}", asked.body);
+        turn.ends();
+        reply.await??;
+        let cards: Vec<Value> = scene
+            .ada
+            .cards()
+            .await?
+            .into_iter()
+            .filter(|card| !card["confirm_hash"].is_null())
+            .collect();
+        assert_eq!(cards.len(), 2, "round {round}: {cards:?}");
+        let before = executed_total(&scene).await?;
+        let (one, other) =
+            tokio::join!(scene.ada.confirms(&cards[0]), scene.ada.confirms(&cards[1]));
+        let (one, other) = (one?, other?);
+        let ran = [&one, &other]
+            .iter()
+            .filter(|answer| answer.status == 200)
+            .count();
+        assert_eq!(
+            ran, 1,
+            "round {round}: {} {} / {} {}",
+            one.status, one.body, other.status, other.body
+        );
+        assert_eq!(
+            executed_total(&scene).await? - before,
+            6_000,
+            "round {round}"
+        );
+        let told = if one.status == 200 { &other } else { &one };
+        assert!(
+            [409, 422].contains(&told.status),
+            "round {round}: {} {}",
+            told.status,
+            told.body
+        );
+        for card in scene.ada.cards().await? {
+            if card["state"] == "pending" {
+                scene.ada.cancels(&card).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lets two requests wait that the day's limit does not let run.
+async fn widen_waiting(scene: &Scene) -> anyhow::Result<()> {
+    let customer = scene.bank.customer("Ada")?.id.uuid();
+    let mut admin = scene.bank.database().admin().await?;
+    sqlx::query("UPDATE bank.customer_limit SET pending_total_minor_units = 99999999 WHERE customer_id = $1")
+        .bind(customer)
+        .execute(&mut admin)
+        .await?;
     Ok(())
 }
