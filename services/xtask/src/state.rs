@@ -88,6 +88,17 @@ impl State {
         &self.place.0
     }
 
+    /// The folder as a person reads it: from the checkout on, where it lies inside.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let folder = self.folder();
+        folder
+            .strip_prefix(checkout::root())
+            .unwrap_or(folder)
+            .display()
+            .to_string()
+    }
+
     /// Where the cluster's data lies when it belongs to `owner`.
     #[must_use]
     pub fn cluster_folder(&self, owner: Owner) -> PathBuf {

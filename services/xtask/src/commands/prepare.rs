@@ -9,6 +9,9 @@ use countersign_testkit::checkout;
 use countersign_testkit::postgres::Location;
 use countersign_testkit::server::{Contents, TestServer, start_throwaway};
 
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
+
 use crate::cargo;
 use crate::counts::Counts;
 
@@ -41,19 +44,51 @@ pub async fn run(only: Vec<String>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks every query of the workspace against a fresh database, and that `.sqlx` is what builds need.
+/// Asks a fresh database about every committed query, and whether it answers what the metadata says.
+///
+/// This builds nothing: that each query in a source has its metadata is what every build checks.
 ///
 /// # Errors
-/// When a query does not fit the schema, or the folder holds too little, too much or something else.
+/// When a query does not fit the schema, or its metadata is not what the schema gives.
 pub async fn check() -> anyhow::Result<Counts> {
     crate::tools::postgres()?;
-    let made = make(Vec::new()).await?;
-    ensure!(
-        made == read(&checkout::root().join(FOLDER))?,
-        "{FOLDER} is not what the queries and migrations give; run `cargo xtask prepare` and commit it"
+    let committed = read(&checkout::root().join(FOLDER))?;
+    let (mut cluster, scratch) = start_throwaway(&std::env::temp_dir()).await?;
+    let outcome = check_on(&cluster.admin_url("postgres"), &committed).await;
+    cluster.stop();
+    fs::remove_dir_all(&scratch)?;
+    outcome?;
+    println!(
+        "{FOLDER} holds what the schema says of {} queries",
+        committed.len()
     );
-    println!("{FOLDER} holds the metadata of {} queries", made.len());
     Ok(Counts::default())
+}
+
+async fn check_on(server_url: &str, committed: &Metadata) -> anyhow::Result<()> {
+    let server = TestServer::at(Location::parse(server_url)?);
+    server.create("bank", Contents::Schema).await?;
+    compare(&server, committed).await
+}
+
+async fn compare(server: &TestServer, committed: &Metadata) -> anyhow::Result<()> {
+    let mut connection = server.admin("bank").await?;
+    for (name, text) in committed {
+        let metadata: Value = serde_json::from_str(text).with_context(|| format!("read {name}"))?;
+        let query = metadata["query"]
+            .as_str()
+            .with_context(|| format!("{name} holds no query"))?;
+        // What the macros themselves ask when they write the metadata.
+        let described = connection
+            .describe(AssertSqlSafe(query.to_owned()).into_sql_str())
+            .await
+            .with_context(|| format!("the schema has no room for the query of {name}"))?;
+        ensure!(
+            serde_json::to_value(described)? == metadata["describe"],
+            "{name} is not what the schema says of its query; run `cargo xtask prepare` and commit {FOLDER}"
+        );
+    }
+    Ok(())
 }
 
 /// Metadata files by name.
@@ -165,4 +200,34 @@ fn touch(sources: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn metadata_that_is_not_the_schemas_is_refused() {
+        let committed = read(&checkout::root().join(FOLDER)).expect("committed metadata");
+        let (name, text) = committed
+            .iter()
+            .find(|(_, text)| text.contains("\"Uuid\""))
+            .expect("some query is about an id");
+        let (cluster, scratch) = start_throwaway(&std::env::temp_dir())
+            .await
+            .expect("starts");
+        let url = cluster.admin_url("postgres");
+        let server = TestServer::at(Location::parse(&url).expect("an address"));
+        server.create("bank", Contents::Schema).await.expect("made");
+        for (text, good) in [
+            (text.clone(), true),
+            (text.replacen("\"Uuid\"", "\"Text\"", 1), false),
+            (text.replacen("bank.", "bank.no_such_", 1), false),
+        ] {
+            let outcome = compare(&server, &Metadata::from([(name.clone(), text)])).await;
+            assert_eq!(outcome.is_ok(), good, "{outcome:?}");
+        }
+        drop(cluster);
+        fs::remove_dir_all(scratch).expect("clean up");
+    }
 }

@@ -51,10 +51,11 @@ pub async fn run(place: Place, arguments: UpArguments) -> anyhow::Result<()> {
     println!("\n  Open  {}\n", bank.address(None).await?);
     println!(
         "The link works once, within {} minutes; `cargo xtask open` prints a fresh one (`--as kabir` for \
-         another customer).\n{}\nStop with Ctrl-C. What happened is kept in .countersign; `cargo xtask up \
-         --fresh` begins anew.",
+         another customer).\n{}\nStop with Ctrl-C. What happened is kept in {}; `cargo xtask up --fresh` begins \
+         anew.",
         tokens::LOGIN_LINK_SECONDS / 60,
         isolation(),
+        bank.state.shown(),
     );
     let outcome = tokio::select! {
         failed = bank.serve() => failed,
@@ -204,7 +205,7 @@ struct Running {
     admin: PgConnection,
     storage: Storage,
     _runtime: RuntimeFolder,
-    _state: State,
+    state: State,
 }
 
 impl Running {
@@ -241,7 +242,7 @@ impl Running {
             admin,
             storage,
             _runtime: runtime,
-            _state: state,
+            state,
         })
     }
 

@@ -22,7 +22,10 @@ impl Scratch {
             std::env::temp_dir().join(format!("countersign-up-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         // Closed to others, as a home is: services of other users must manage all the same.
-        fs::DirBuilder::new().mode(0o700).create(&folder).expect("a folder");
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&folder)
+            .expect("a folder");
         Self(folder)
     }
 
