@@ -96,6 +96,10 @@ async fn whoever_holds_the_lock_too_long_makes_the_other_busy() {
     session::lock_customer(&mut held).await.expect("lock");
     let result = ada.model_requests(ada.pay("20.00", "Bob")).await;
     assert!(matches!(result, Err(RequestError::Busy)), "{result:?}");
+    // Another customer has a lock of their own.
+    let kabir = bank.customer("Kabir").await;
+    kabir.says("Send 20 to Bob").await;
+    waiting(kabir.model_requests(kabir.pay("20.00", "Bob")).await);
     held.rollback().await.expect("rollback");
     assert!(ada.open().await.is_empty());
     waiting(ada.model_requests(ada.pay("20.00", "Bob")).await);

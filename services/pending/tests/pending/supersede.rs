@@ -136,3 +136,34 @@ async fn a_refused_request_leaves_nothing_half_written() {
         0
     );
 }
+
+#[tokio::test]
+async fn an_id_that_was_used_before_stores_nothing() {
+    let bank = Bank::open().await;
+    let mut ada = bank.customer("Ada").await;
+    ada.says("Send 20 to Bob").await;
+    let first = waiting(ada.model_requests(ada.pay("20.00", "Bob")).await);
+    ada.says("Actually make it 25").await;
+    // In the same place, where the old one would be marked as replaced by itself, and in a place of its own.
+    let model = ada.model().await;
+    let result = model
+        .requests_as(first.action, ada.pay("25.00", "Bob"))
+        .await;
+    assert_eq!(refused(result).0, ToolCode::Unavailable);
+    ada.opens_a_conversation().await;
+    ada.says("Send 30 to Alice").await;
+    let model = ada.model().await;
+    let result = model
+        .requests_as(first.action, ada.pay("30.00", "Alice"))
+        .await;
+    assert_eq!(refused(result).0, ToolCode::Unavailable);
+
+    let stored = ada.sees(first.action).await;
+    assert_eq!(stored.state, ActionState::Pending);
+    assert_eq!(stored.values.lines.len(), 1);
+    assert_eq!(
+        bank.count("SELECT count(*) FROM bank.pending_line").await,
+        1
+    );
+    assert_eq!(bank.count("SELECT count(*) FROM bank.bank_event").await, 1);
+}

@@ -379,8 +379,17 @@ pub struct Model {
 impl Model {
     /// Requests something, and commits it when it was stored.
     pub async fn requests(&self, request: impl Into<Request>) -> Result<Requested, RequestError> {
-        let mut transaction = session::begin(&self.pool, &self.secret).await?;
         let action = ActionId::from_uuid(Uuid::now_v7());
+        self.requests_as(action, request).await
+    }
+
+    /// The same under an id of the test's choice.
+    pub async fn requests_as(
+        &self,
+        action: ActionId,
+        request: impl Into<Request>,
+    ) -> Result<Requested, RequestError> {
+        let mut transaction = session::begin(&self.pool, &self.secret).await?;
         let requested =
             countersign_pending::request(&mut transaction, &request.into(), action).await?;
         transaction.commit().await?;
