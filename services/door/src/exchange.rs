@@ -252,6 +252,7 @@ impl<'a> Message<'a> {
         };
         Err(Refusal::new(code, decision.reason.code())
             .with_rule(decision.rule)
+            .with_argument(decision.argument)
             .with_receipt(leaf))
     }
 
@@ -281,7 +282,11 @@ impl<'a> Message<'a> {
                 tracing::warn!(%error, "A call did not reach the server behind the door");
                 let refusal = match error {
                     ForwardError::NotRecorded(_) => Refusal::new(Code::NotRecorded, "not_signed"),
-                    _ => Refusal::new(Code::Upstream, "upstream"),
+                    ForwardError::Upstream(error) if error.was_not_sent() => {
+                        Refusal::new(Code::Upstream, "unreachable")
+                    }
+                    // It may have run: nobody here sends it again.
+                    _ => Refusal::new(Code::Upstream, "outcome_unknown"),
                 };
                 Err(refusal.with_receipt(leaf))
             }
@@ -311,7 +316,7 @@ impl<'a> Message<'a> {
         let whole = read_whole(body).await.map_err(|error| {
             ending.failed();
             tracing::warn!(%error, "A list could not be read whole");
-            Refusal::new(Code::Upstream, "upstream").with_receipt(leaf)
+            Refusal::new(Code::Upstream, "outcome_unknown").with_receipt(leaf)
         })?;
         ending.answered(whole.len() as u64);
         let id = frame.id_raw().unwrap_or_default();

@@ -80,6 +80,8 @@ struct Data {
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    argument: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     receipt: Option<Hash>,
     #[serde(skip_serializing_if = "Option::is_none")]
     supported: Option<&'static [&'static str]>,
@@ -101,6 +103,12 @@ impl Refusal {
     /// Names the line of the policy that decided.
     pub fn with_rule(mut self, rule: &str) -> Self {
         self.data.rule = Some(rule.to_owned());
+        self
+    }
+
+    /// Names the declared argument that is the reason.
+    pub fn with_argument(mut self, argument: Option<&str>) -> Self {
+        self.data.argument = argument.map(str::to_owned);
         self
     }
 

@@ -46,6 +46,17 @@ pub enum UpstreamError {
     Answer(String),
 }
 
+impl UpstreamError {
+    /// Whether the server certainly has not seen the message.
+    pub fn was_not_sent(&self) -> bool {
+        match self {
+            Self::Connection(error) => error.is_connect(),
+            Self::Address | Self::Request(_) => true,
+            Self::TimeOut | Self::Answer(_) => false,
+        }
+    }
+}
+
 /// The server behind the door.
 pub struct Upstream {
     name: Box<str>,

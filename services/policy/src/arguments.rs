@@ -48,6 +48,24 @@ impl ArgumentProblem {
     }
 }
 
+/// A problem, and the declared argument it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArgumentError<'p> {
+    /// What is wrong.
+    pub problem: ArgumentProblem,
+    /// The argument's declared name; none for what was never declared.
+    pub argument: Option<&'p str>,
+}
+
+impl From<ArgumentProblem> for ArgumentError<'_> {
+    fn from(problem: ArgumentProblem) -> Self {
+        Self {
+            problem,
+            argument: None,
+        }
+    }
+}
+
 /// The declared members of an object, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
@@ -97,10 +115,10 @@ impl Arguments {
     ///
     /// # Errors
     /// The first problem.
-    pub fn check(&self, arguments: Option<Value<'_>>) -> Result<(), ArgumentProblem> {
+    pub fn check(&self, arguments: Option<Value<'_>>) -> Result<(), ArgumentError<'_>> {
         match arguments {
             None if self.required == 0 => Ok(()),
-            None => Err(ArgumentProblem::Missing),
+            None => Err(self.missing(None)),
             Some(object) => self.check_object(object, |_| false),
         }
     }
@@ -110,28 +128,46 @@ impl Arguments {
         &self,
         object: Value<'_>,
         pass_over: impl Fn(&str) -> bool,
-    ) -> Result<(), ArgumentProblem> {
+    ) -> Result<(), ArgumentError<'_>> {
         if !object.is_object() {
-            return Err(ArgumentProblem::NotAnObject);
+            return Err(ArgumentProblem::NotAnObject.into());
         }
         let (mut seen, mut required) = (0, 0);
         for (name, value) in object.members() {
             seen += 1;
             if seen > ARGUMENTS_MAX {
-                return Err(ArgumentProblem::TooMany);
+                return Err(ArgumentProblem::TooMany.into());
             }
             if pass_over(&name) {
                 continue;
             }
-            let spec = self.specs.get(&*name).ok_or(ArgumentProblem::Undeclared)?;
-            spec.check(value)?;
+            let (name, spec) = self
+                .specs
+                .get_key_value(&*name)
+                .ok_or(ArgumentProblem::Undeclared)?;
+            spec.check(value).map_err(|problem| ArgumentError {
+                problem,
+                argument: Some(name),
+            })?;
             required += usize::from(spec.required);
         }
         // The strict reader has seen to it that no name counts twice.
         if required == self.required {
             Ok(())
         } else {
-            Err(ArgumentProblem::Missing)
+            Err(self.missing(Some(object)))
+        }
+    }
+
+    /// The error about the first required argument that is not there.
+    fn missing(&self, object: Option<Value<'_>>) -> ArgumentError<'_> {
+        let given = |name: &str| object.is_some_and(|object| object.get(name).is_some());
+        let mut required = self.specs.iter().filter(|(_, spec)| spec.required);
+        ArgumentError {
+            problem: ArgumentProblem::Missing,
+            argument: required
+                .find(|(name, _)| !given(name))
+                .map(|(name, _)| &**name),
         }
     }
 }
@@ -204,7 +240,9 @@ impl ArgumentSpec {
                 if !value.is_object() {
                     return Err(ArgumentProblem::WrongType);
                 }
-                members.check_object(value, |_| false)
+                members
+                    .check_object(value, |_| false)
+                    .map_err(|error| error.problem)
             }
         }
     }
@@ -252,6 +290,7 @@ mod tests {
             .unwrap()
             .arguments
             .check(Some(document.root()))
+            .map_err(|error| error.problem)
     }
 
     #[test]
@@ -411,5 +450,24 @@ mod tests {
         ] {
             assert_eq!(check(spec, json), Err(problem), "{json}");
         }
+    }
+
+    #[test]
+    fn a_problem_names_the_declared_argument_and_no_other() {
+        let yaml = "version: 1\nid: t\ndefault: deny\ntools:\n  t:\n    args:\n\
+                    \x20     a: {type: string, required: true}\n\
+                    \x20     b: {type: array, required: true, items: {type: string}}\n";
+        let policy = Policy::load(yaml).unwrap();
+        let arguments = &policy.tool("t").unwrap().arguments;
+        let named = |json: &str| {
+            let document = Document::read(json.as_bytes(), &Caps::MESSAGE).unwrap();
+            let error = arguments.check(Some(document.root())).unwrap_err();
+            error.argument.map(str::to_owned)
+        };
+        assert_eq!(named(r#"{"a":null,"b":[]}"#).as_deref(), Some("a"));
+        assert_eq!(named(r#"{"a":"x","b":[1]}"#).as_deref(), Some("b"));
+        assert_eq!(named(r#"{"a":"x"}"#).as_deref(), Some("b"));
+        assert_eq!(named(r#"{"a":"x","b":[],"words of a client":1}"#), None);
+        assert_eq!(arguments.check(None).unwrap_err().argument, Some("a"));
     }
 }

@@ -70,8 +70,8 @@ impl Policy {
             Ok(tool) => tool,
             Err(denied) => return denied,
         };
-        if let Err(problem) = tool.arguments.check(call.arguments) {
-            return Decision::deny(Reason::Arguments(problem), &tool.rule);
+        if let Err(error) = tool.arguments.check(call.arguments) {
+            return Decision::deny_arguments(error, &tool.rule);
         }
         let limits = [
             (("", call.identity), self.rate_per_minute),
@@ -84,6 +84,7 @@ impl Policy {
             effect: Effect::Allow,
             reason: Reason::Allowed,
             rule: &tool.rule,
+            argument: None,
             acknowledged: tool.acknowledged,
         };
         hold(&self.holds, decision, |target| match target {
@@ -139,8 +140,8 @@ impl Policy {
                 .arguments
                 .check_object(params, |name| name == "_meta"),
         };
-        if let Err(problem) = checked {
-            return Decision::deny(Reason::Arguments(problem), &allowed.rule);
+        if let Err(error) = checked {
+            return Decision::deny_arguments(error, &allowed.rule);
         }
         let limits = [
             (("", identity), self.rate_per_minute),
@@ -153,6 +154,7 @@ impl Policy {
             effect: Effect::Allow,
             reason: Reason::Allowed,
             rule: &allowed.rule,
+            argument: None,
             acknowledged: None,
         };
         hold(&self.holds, decision, matches)

@@ -1,7 +1,7 @@
 //! What a decision says: what happens, why, and by which line of the policy.
 
-use crate::ArgumentProblem;
 use crate::file::Acknowledgement;
+use crate::{ArgumentError, ArgumentProblem};
 
 /// What happens to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,8 @@ pub struct Decision<'p> {
     pub reason: Reason,
     /// The line of the policy that decided, or the name of the built-in check.
     pub rule: &'p str,
+    /// The declared argument that is the reason.
+    pub argument: Option<&'p str>,
     /// The acknowledgement under which a payment or write tool passed.
     pub acknowledged: Option<Acknowledgement>,
 }
@@ -86,7 +88,15 @@ impl<'p> Decision<'p> {
             effect: Effect::Deny,
             reason,
             rule,
+            argument: None,
             acknowledged: None,
+        }
+    }
+
+    pub(crate) const fn deny_arguments(error: ArgumentError<'p>, rule: &'p str) -> Self {
+        Self {
+            argument: error.argument,
+            ..Self::deny(Reason::Arguments(error.problem), rule)
         }
     }
 }

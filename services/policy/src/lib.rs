@@ -21,7 +21,7 @@ mod read;
 mod shape;
 mod words;
 
-pub use arguments::{ArgumentProblem, ArgumentSpec, Arguments};
+pub use arguments::{ArgumentError, ArgumentProblem, ArgumentSpec, Arguments};
 pub use decide::{Call, Counted, Live};
 pub use decision::{Decision, Effect, Reason};
 pub use file::{

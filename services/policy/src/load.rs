@@ -119,7 +119,13 @@ fn compile(file: PolicyFile, hash: [u8; 32]) -> Result<Policy, PolicyError> {
         }
     }
     for name in file.servers.keys() {
-        check_plain(&format!("servers.{name}"), name)?;
+        let path = format!("servers.{name}");
+        check_plain(&path, name)?;
+        let same = |other: &&String| *other != name && other.eq_ignore_ascii_case(name);
+        if let Some(other) = file.servers.keys().find(same) {
+            let message = format!("differs from `servers.{other}` only in case");
+            return Err(meaning(path, message));
+        }
     }
     let mut tools = HashMap::with_capacity(file.tools.len());
     for (name, tool) in file.tools {
@@ -332,6 +338,7 @@ mod tests {
                 "rules.b",
             ),
             (format!("{GOOD}never_allow: ['']\n"), "never_allow"),
+            (GOOD.replace("  s: {}", "  s: {}\n  S: {}"), "servers.S"),
         ] {
             match refused(&yaml) {
                 PolicyError::Meaning { path: found, .. } => assert_eq!(found, path, "{yaml}"),

@@ -210,4 +210,22 @@ mod tests {
         let yaml = format!("{GOOD}rules: [{{id: a, effect: allow, tool: '*'}}]\n");
         assert!(matches!(refused(&yaml), PolicyError::Syntax { .. }));
     }
+
+    #[test]
+    fn what_other_readers_take_for_a_number_is_written_in_quotes() {
+        let yaml = |value: &str| {
+            let tool = format!("read_it: {{args: {{a: {{type: string, enum: [{value}]}}}}}}");
+            GOOD.replace("read_it: {}", &tool)
+        };
+        for value in ["01234567", "0012", "1e3", "12", "0x1f", "true"] {
+            assert!(
+                matches!(refused(&yaml(value)), PolicyError::Syntax { line: 7, .. }),
+                "{value}"
+            );
+            assert!(
+                Policy::load(&yaml(&format!("\"{value}\""))).is_ok(),
+                "{value}"
+            );
+        }
+    }
 }

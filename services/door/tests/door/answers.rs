@@ -237,8 +237,65 @@ async fn a_server_that_is_gone_is_an_error_and_no_retry() {
         .send(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
         .await;
     assert_eq!((ping.status, ping.code()), (502, Some(-32_603)), "{ping:?}");
+    assert_eq!(ping.reason(), "unreachable");
     assert_eq!(
         post.call("echo", "{}").await.reason(),
         "definitions_unavailable"
     );
+}
+
+#[tokio::test]
+async fn a_call_whose_answer_is_lost_is_not_sent_again() {
+    let stand = Stand::scripted(&unpinned_policy(), |question| async move {
+        tools(&question).unwrap_or_else(|| json(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#.into()))
+    })
+    .await;
+    // A server that takes a message in and hangs up, also on a connection used before.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (taken, mut takes) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let taken = taken.clone();
+            tokio::spawn(async move {
+                let mut chunk = vec![0; 64 << 10];
+                for answer in [true, false] {
+                    let length = stream.read(&mut chunk).await.unwrap_or(0);
+                    if length == 0 {
+                        return;
+                    }
+                    taken
+                        .send(String::from_utf8_lossy(&chunk[..length]).into_owned())
+                        .unwrap();
+                    if answer {
+                        let body =
+                            r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"echo"}]}}"#;
+                        let head = format!(
+                            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                            body.len()
+                        );
+                        stream
+                            .write_all(format!("{head}{body}").as_bytes())
+                            .await
+                            .unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let mut config = stand.config(&unpinned_policy());
+    config["upstream"]["url"] = format!("http://{address}/mcp").into();
+    let directory = crate::stand::fresh_directory();
+    config["log_directory"] = directory.to_str().unwrap().into();
+    let door = crate::stand::start_door(config, directory).await.unwrap();
+    let post = crate::client::Post::new(door.address, &stand.token(1));
+    let answer = post.call("echo", "{}").await;
+    assert_eq!(answer.reason(), "outcome_unknown", "{answer:?}");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let mut calls = 0;
+    while let Ok(taken) = takes.try_recv() {
+        calls += usize::from(taken.contains("\"tools/call\""));
+    }
+    assert_eq!(calls, 1);
 }

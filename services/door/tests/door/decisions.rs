@@ -58,6 +58,10 @@ async fn what_the_policy_does_not_allow_never_arrives() {
         assert_eq!(answer.reason(), reason, "{name} {arguments}");
         assert_eq!(answer.json()["id"], 7);
     }
+    let missing = post.call("request_transfer", "{}").await;
+    assert_eq!(missing.json()["error"]["data"]["argument"], "text");
+    let undeclared = post.call("echo", r#"{"hidden":"x"}"#).await;
+    assert!(undeclared.json()["error"]["data"].get("argument").is_none());
     assert_eq!(stand.server.behaviour.seen("tools/call").len(), 0);
     let allowed = post.call("request_transfer", r#"{"text":"5"}"#).await;
     assert_eq!(allowed.json()["result"]["content"][0]["text"], "5");
