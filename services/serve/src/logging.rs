@@ -8,15 +8,19 @@ use tracing_subscriber::fmt::MakeWriter;
 
 static SERVICE: OnceLock<&str> = OnceLock::new();
 
+/// What is logged when `RUST_LOG` says nothing. The protocol library quotes its peers, so only its errors stay.
+const DEFAULT_FILTER: &str = "info,rmcp=error";
+
 /// Sends this process's logs to standard error as JSON lines, each naming `service`.
 ///
-/// `RUST_LOG` filters them; "info" when unset. A panic is logged by its place in the source alone, since
+/// `RUST_LOG` filters them; when it is unset, "info" of our own and errors of the protocol library. A panic is logged by its place in the source alone, since
 /// its message may quote what a customer typed. The second call in one process changes nothing.
 pub fn init_logging(service: &'static str) {
     if SERVICE.set(service).is_err() {
         return;
     }
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter =
+        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
     // Fails only when a subscriber stands already, whose lines then serve as well.
     let _ = tracing_subscriber::fmt()
         .json()

@@ -142,6 +142,7 @@ async fn let_in(seen: &Mutex<Seen>, request: Request, next: Next) -> Response {
 impl ServerHandler for FixtureDoor {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_instructions("words of the fixture")
     }
 
     async fn list_tools(

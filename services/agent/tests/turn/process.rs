@@ -13,7 +13,7 @@ use crate::fixture::TOKEN;
 /// A running agent. It ends with this value.
 pub struct AgentProcess {
     pub address: SocketAddr,
-    _child: Child,
+    child: Child,
 }
 
 impl AgentProcess {
@@ -26,12 +26,13 @@ impl AgentProcess {
         });
         let mut child = Command::new(env!("CARGO_BIN_EXE_countersign-agent"))
             .arg("--config-stdin")
+            .env_remove("RUST_LOG")
             // A proxy of the environment would carry every token past somebody.
             .env("http_proxy", "http://127.0.0.1:9")
             .env("HTTP_PROXY", "http://127.0.0.1:9")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
             .unwrap();
@@ -46,10 +47,14 @@ impl AgentProcess {
         stdout.read_line(&mut line).await.unwrap();
         let listening: Value = serde_json::from_str(&line).unwrap();
         let address = listening["listening"][0].as_str().unwrap().parse().unwrap();
-        Self {
-            address,
-            _child: child,
-        }
+        Self { address, child }
+    }
+
+    /// Ends the program and hands over everything it logged.
+    pub async fn into_log(mut self) -> String {
+        self.child.start_kill().unwrap();
+        let output = self.child.wait_with_output().await.unwrap();
+        String::from_utf8(output.stderr).unwrap()
     }
 
     /// Sends a turn with the right token.

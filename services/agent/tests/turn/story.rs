@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    fixture::{FixtureDoor, Mood},
+    fixture::{FixtureDoor, Mood, TOKEN},
     process::{AgentProcess, lines, reply},
 };
 
@@ -79,4 +79,26 @@ async fn the_door_sees_the_turns_token_and_no_other_credential() {
     assert!(seen.requests >= 4, "greeting, list and two calls");
     assert_eq!(seen.with_token, seen.requests);
     assert_eq!(seen.other_credentials, 0);
+}
+
+#[tokio::test]
+async fn the_log_names_tools_and_quotes_nobody() {
+    let (_, address) = FixtureDoor::start(Mood::Well).await;
+    let agent = AgentProcess::start(address).await;
+    let history = json!([{"role": "customer", "text": "my secret word is xylophone"}]);
+    let response = agent.turn(history, "Send 20 to Bob").await;
+    response.text().await.unwrap();
+    let log = agent.into_log().await;
+    assert!(log.contains("request_transfer"), "{log}");
+    for text in [
+        TOKEN,
+        "xylophone",
+        "Bob",
+        "Smith",
+        "20.00",
+        "pye_",
+        "words of the fixture",
+    ] {
+        assert!(!log.contains(text), "{text}: {log}");
+    }
 }

@@ -26,14 +26,14 @@ pub(crate) const HELP: &str = "Here is what you can type:\n\
     • Send back the 10 from Bob\n\
     • Change my address\n\
     • What are my limits? · What is waiting?\n\
-    • What letters do I have? · Read the letter from the tax office\n\
+    • What letters do I have? · Read the electricity bill\n\
     I prepare; only you can confirm, on the right.";
 
 /// Said when a message is not understood.
 pub(crate) const UNKNOWN: &str = "Sorry, I did not understand that.";
 
 /// Longest summary of a request in a reply, in characters.
-const SUMMARY_CHARACTERS_MAX: usize = 140;
+pub(crate) const SUMMARY_CHARACTERS_MAX: usize = 140;
 
 /// A kind of request, as far as the reply differs by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +150,7 @@ fn slot_words(slot: &str) -> &str {
         "start_date" => "the first day",
         "payee_name" => "the name",
         "payee_iban" => "the account number",
+        "details" => "the details",
         "value" | "profile_field" => "the new details",
         _ => "something",
     }

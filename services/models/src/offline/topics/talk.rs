@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::offline::{
     reading::text,
-    text::shown_name,
+    text::shown,
     turn::{Part, Stop, Turn},
+    words::SUMMARY_CHARACTERS_MAX,
 };
 
 /// Lists what waits on the panel.
@@ -68,5 +69,10 @@ fn open(turn: &Turn<'_>) -> Result<Vec<String>, Stop> {
 }
 
 fn line(request: &Value) -> Option<String> {
-    text(request, &["summary", "title", "kind"]).map(|summary| format!("• {}", shown_name(summary)))
+    text(request, &["summary", "title", "kind"]).map(|summary| {
+        format!(
+            "• {}",
+            shown(summary, SUMMARY_CHARACTERS_MAX).replace('\n', " ")
+        )
+    })
 }
