@@ -70,7 +70,7 @@ impl Code {
 pub struct Refusal {
     code: Code,
     status: Option<StatusCode>,
-    data: Data,
+    data: Box<Data>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -93,10 +93,10 @@ impl Refusal {
         Self {
             code,
             status: None,
-            data: Data {
+            data: Box::new(Data {
                 reason: Some(reason.to_owned()),
                 ..Data::default()
-            },
+            }),
         }
     }
 
