@@ -8,7 +8,7 @@ use crate::{
     context::Context,
     moves::{HowMuch, Move, Who},
     tags::Tags,
-    tokens::{Kind, Token},
+    tokens::{self, Kind, Token},
     transactions,
 };
 
@@ -45,8 +45,9 @@ pub(crate) fn read(
     };
     let order_named = found.order_noun || order(context, clause, found).is_some();
     let act = if kind.has(Tags::FREEZE.union(Tags::UNFREEZE)) {
+        let denied = found.negated || (0..verb).any(|at| tokens::is_negation(clause, at));
         let named = has(Tags::CARD_NOUN) || card(context, base, clause).is_some();
-        let meant = found.it && card_before(context, base).is_some();
+        let meant = found.it && (denied || card_before(context, base).is_some());
         if !(named || meant) {
             return Some(if kind.has(Tags::STOP) {
                 return None;
@@ -78,7 +79,7 @@ pub(crate) fn read(
     } else {
         return None;
     };
-    if found.negated || clause[..verb].iter().any(|token| token.has(Tags::NEG)) {
+    if found.negated || (0..verb).any(|at| tokens::is_negation(clause, at)) {
         return Some(Move::ForbidAct(act));
     }
     let mut ask = bare(act, at);

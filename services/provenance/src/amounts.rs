@@ -27,8 +27,24 @@ pub(crate) fn join(tokens: Vec<Token>, text: &str) -> Vec<Token> {
                     rest.next();
                 }
             }
-            Kind::Word if token.has(Tags::COMPUTED) => joined.computed(token),
+            // "Add a payee" against "add 10".
+            Kind::Word
+                if token.has(Tags::COMPUTED)
+                    && (!token.has(Tags::ADD)
+                        || next.is_some_and(|next| matches!(next.kind, Kind::Amount(_)))) =>
+            {
+                joined.computed(token);
+            }
             Kind::Word if token.has(Tags::MONTH) => joined.month(token),
+            // "50-ish"
+            Kind::Word
+                if token.has(Tags::APPROX)
+                    && token.glued
+                    && joined.back(1).is_some_and(|mark| mark.is_mark("-"))
+                    && joined.back_amount(2).is_some() =>
+            {
+                joined.merge(2, token, Reason::AmbiguousAmount);
+            }
             _ => joined.out.push(token),
         }
     }
@@ -108,9 +124,10 @@ impl Joiner<'_> {
             return false;
         }
         if let Some(before) = self.back(1).cloned()
-            && self.joins_backwards(&mut token, &mut amount, &before) {
-                return false;
-            }
+            && self.joins_backwards(&mut token, &mut amount, &before)
+        {
+            return false;
+        }
         let plain_next = next.map_or(Tags::NONE, |next| next.tags);
         if next.is_some_and(|next| {
             next.is_mark("%\u{2030}") || next.has(Tags::COMPUTED) && next.kind == Kind::Word
@@ -175,6 +192,11 @@ impl Joiner<'_> {
                         Reason::AmbiguousAmount
                     },
                 );
+                return true;
+            }
+            // ".50"
+            if matches!(mark, '.' | ',') && token.glued && !before.glued {
+                self.merge(1, token.clone(), Reason::AmbiguousAmount);
                 return true;
             }
             if mark == '(' {
@@ -270,7 +292,7 @@ impl Joiner<'_> {
         let Some(before) = self.back(1) else {
             return false;
         };
-        if before.has(labels) || before.is_mark("#\u{2116}") {
+        if before.has(labels) || before.is_mark("#\u{2116}\u{b0}") {
             return true;
         }
         if before.is_mark(".:-/\u{2013}") {

@@ -8,7 +8,7 @@ use crate::{
     dates,
     moves::{AmountMention, HowMuch, PayeeMention, Terms, Who},
     tags::Tags,
-    tokens::{Kind, Token},
+    tokens::{self, Kind, Token},
 };
 
 /// A payee or an amount, in the order of the clause.
@@ -198,7 +198,7 @@ impl Scan<'_, '_> {
         match mark {
             '(' => self.tail = true,
             ')' => self.tail = false,
-            ',' | '-' | '\u{2013}' | '\u{2014}' | ':' => {
+            ',' | '-' | '\n' | '\u{2013}' | '\u{2014}' | ':' => {
                 self.preposition = Preposition::None;
                 // "not Carol, Dave": without a verb to deny, the comma ends what is excluded.
                 if !has_verb {
@@ -298,7 +298,7 @@ impl Scan<'_, '_> {
         if token.pasted {
             who = Who::Open(Reason::Pasted);
         }
-        if self.goes_on(at) && !matches!(who, Who::Open(_)) {
+        if self.goes_on(at, preposition != Preposition::None) && !matches!(who, Who::Open(_)) {
             who = Who::Open(Reason::UnknownPayee);
         }
         let own = matches!(who, Who::Target(Target::Own(_)));
@@ -330,7 +330,7 @@ impl Scan<'_, '_> {
     }
 
     /// Whether the words around a name make it another name ("Alice's sister", "Alice Cooper", "Billy Bob").
-    fn goes_on(&self, at: usize) -> bool {
+    fn goes_on(&self, at: usize, prepositioned: bool) -> bool {
         let token = &self.tokens[at];
         let next = self.tokens.get(at + 1);
         let before = at.checked_sub(1).map(|before| &self.tokens[before]);
@@ -345,7 +345,10 @@ impl Scan<'_, '_> {
                 .union(Tags::ORDER_NOUN)
                 .union(Tags::ACCOUNT_NOUN);
             let skip = usize::from(matches!(next.map(|next| &next.kind), Some(Kind::Amount(_))));
-            return !self.tags(at + 1 + skip).has(owns) && skip == 0;
+            // "cancel Bob's": the payment to Bob, where no preposition makes it a place.
+            let alone =
+                next.is_none_or(|next| matches!(next.kind, Kind::Mark(_))) && !prepositioned;
+            return !self.tags(at + 1 + skip).has(owns) && skip == 0 && !alone;
         }
         let title_case = |token: &Token| {
             token.capital
@@ -361,19 +364,28 @@ impl Scan<'_, '_> {
                         .meaning(other)
                         .is_some_and(|meaning| !meaning.payees.is_empty())
         };
-        next.is_some_and(|next| {
-            joins(next)
-                || next.is_mark("(/&@+*_")
-                || (next.is_mark("-'") && next.glued)
-                || (next.kind == Kind::Word
-                    && title_case(next)
-                    && next.has(
-                        Tags::COMMON
-                            .union(Tags::MONTH)
-                            .union(Tags::PERSON)
-                            .union(Tags::NEG),
-                    ))
-        }) || before.is_some_and(|before| joins(before) || (before.is_mark("-&@+/") && token.glued))
+        // "the wife of Bob"
+        let relative = self.tags(at.wrapping_sub(1)).has(Tags::OF)
+            && at.checked_sub(2).is_some_and(|owner| {
+                self.tokens[owner].is_unknown() || self.tags(owner).has(Tags::PERSON)
+            });
+        relative
+            || next.is_some_and(|next| {
+                joins(next)
+                    || (next.has(Tags::SAY) && next.kind == Kind::Word)
+                    || next.is_mark("(/&@+*_")
+                    || (next.is_mark("-'") && next.glued)
+                    || (next.kind == Kind::Word
+                        && title_case(next)
+                        && next.has(
+                            Tags::COMMON
+                                .union(Tags::MONTH)
+                                .union(Tags::PERSON)
+                                .union(Tags::NEG),
+                        ))
+            })
+            || before
+                .is_some_and(|before| joins(before) || (before.is_mark("-&@+/") && token.glued))
     }
 
     fn payee(&mut self, mut mention: PayeeMention, weak: bool) {
@@ -454,7 +466,7 @@ impl Scan<'_, '_> {
         let tags = self.tokens[at].tags;
         if tags.has(Tags::NEG_HARMLESS) {
             self.tail = true;
-        } else if tags.has(Tags::NEG) {
+        } else if tokens::is_negation(self.tokens, at) {
             self.negation(at, verb);
         } else if tags.has(Tags::CONTRAST) {
             self.negation = Negation::None;
@@ -476,8 +488,11 @@ impl Scan<'_, '_> {
             self.found.each = true;
         } else if tags.has(Tags::RESPECTIVELY) {
             self.found.respectively = true;
-        } else if self.tail {
-        } else if tags.has(Tags::TAIL) && !(tags.has(Tags::DEBT) && verb.is_none()) {
+        } else if self.tail || self.only_leads(at, tags, verb) {
+        } else if tags.has(Tags::TAIL)
+            && !self.is_time(at, tags)
+            && !(tags.has(Tags::DEBT) && verb.is_none())
+        {
             self.tail = true;
         } else if tags.has(Tags::SAME) {
             self.same(at);
@@ -486,6 +501,20 @@ impl Scan<'_, '_> {
         } else {
             self.plain_word(at, tags, verb);
         }
+    }
+
+    /// "so" before the verb leads over to the request instead of giving a reason.
+    fn only_leads(&self, at: usize, tags: Tags, verb: Option<usize>) -> bool {
+        tags.has(Tags::TAIL) && tags.has(Tags::FILLER) && verb.is_some_and(|verb| at < verb)
+    }
+
+    /// A word that can begin both a reason and a time stands before a time.
+    fn is_time(&self, at: usize, tags: Tags) -> bool {
+        let time = self
+            .tokens
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.kind, Kind::Masked | Kind::Date(_)));
+        tags.has(Tags::ON) && time
     }
 
     fn plain_word(&mut self, at: usize, tags: Tags, verb: Option<usize>) {

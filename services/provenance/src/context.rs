@@ -4,6 +4,7 @@ use crate::{
     Input, MessageSpan, Reason, Target,
     currencies::CurrencyName,
     fold::Folded,
+    lexicon::Lexicon,
     moves::{HowMuch, Who},
     names::{Meaning, Names},
     tags::Tags,
@@ -14,6 +15,7 @@ use crate::{
 pub(crate) struct Context<'a> {
     pub input: &'a Input,
     pub names: &'a Names,
+    pub lexicon: &'static Lexicon,
     pub folded: &'a Folded,
     pub typed: &'a str,
     pub sequence: i64,

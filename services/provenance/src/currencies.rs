@@ -13,7 +13,16 @@ pub(crate) enum CurrencyName {
     Foreign,
 }
 
-/// Reads a sign or code, or the value a language file gives a currency's word.
+/// Reads the value a language file gives a currency's word: a code, `account` or `foreign`.
+pub(crate) fn of_word(value: &str) -> Option<CurrencyName> {
+    match value {
+        "account" => Some(CurrencyName::Account),
+        "foreign" => Some(CurrencyName::Foreign),
+        code => read(code),
+    }
+}
+
+/// Reads a sign or code.
 pub(crate) fn read(text: &str) -> Option<CurrencyName> {
     let known = match text {
         "€" | "eur" => Currency::Eur,
@@ -23,11 +32,10 @@ pub(crate) fn read(text: &str) -> Option<CurrencyName> {
         "chf" => Currency::Chf,
         "pln" | "zł" => Currency::Pln,
         "kwd" => Currency::Kwd,
-        "account" => return Some(CurrencyName::Account),
-        "foreign" | "₹" | "₽" | "₺" | "₩" | "₿" | "₴" | "aud" | "cad" | "nzd" | "inr" | "sek"
-        | "nok" | "dkk" | "czk" | "huf" | "ron" | "try" | "cny" | "rmb" | "hkd" | "sgd" | "brl"
-        | "mxn" | "zar" | "rub" | "uah" | "krw" | "thb" | "aed" | "sar" | "btc" | "eth"
-        | "usdt" | "usdc" => return Some(CurrencyName::Foreign),
+        "₹" | "₽" | "₺" | "₩" | "₿" | "₴" | "aud" | "cad" | "nzd" | "inr" | "sek" | "nok"
+        | "dkk" | "czk" | "huf" | "ron" | "try" | "cny" | "rmb" | "hkd" | "sgd" | "brl" | "mxn"
+        | "zar" | "rub" | "uah" | "krw" | "thb" | "aed" | "sar" | "btc" | "eth" | "usdt"
+        | "usdc" => return Some(CurrencyName::Foreign),
         _ => return None,
     };
     Some(CurrencyName::Known(known))

@@ -367,6 +367,14 @@ impl Dialogue {
             self.exclude(&fragment, at);
             return;
         }
+        // "and to Alice": one more, whose amount is not said.
+        let one_more = fragment.also
+            && !fragment.repair
+            && fragment.pairs.iter().all(|pair| pair.amount.is_none());
+        if one_more && !fragment.is_empty() && !focus_is_open {
+            self.ask(fragment.pairs, fragment.terms, false, true, at, first_group);
+            return;
+        }
         if several {
             self.open_focus(Reason::AmbiguousPayee);
             return;

@@ -6,6 +6,7 @@ use crate::{
     dialogue::Dialogue,
     fold::Folded,
     lexemes, lexicon,
+    masks::DateStyle,
     moves::{Move, Said},
     names::Names,
     quotes, reading, sentences,
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// Longest message that is read; anything longer grounds nothing. The chat takes far less.
-const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 
 /// Decides what the customer's words ground at this moment.
 ///
@@ -55,12 +56,12 @@ fn read_message(
     }
     let folded = Folded::new(&message.text);
     let quoted = quotes::find(&folded.text);
-    let day_first = day_first(&input.locale.0);
-    let lexemes = lexemes::read(&folded, &quoted, names, day_first);
+    let style = date_style(&input.locale.0);
+    let lexemes = lexemes::read(&folded, &quoted, names, style);
     let Some(lexicon) = language_of(&folded, &lexemes, language) else {
         let has_text = lexemes
             .iter()
-            .any(|lexeme| lexeme.shape == lexemes::Shape::Word);
+            .any(|lexeme| matches!(lexeme.shape, lexemes::Shape::Word | lexemes::Shape::Garbage));
         let act = if has_text {
             Move::Refuse(Reason::UnknownLanguage)
         } else {
@@ -79,6 +80,7 @@ fn read_message(
     let context = Context {
         input,
         names,
+        lexicon,
         folded: &folded,
         typed: &message.text,
         sequence: message.sequence,
@@ -192,13 +194,18 @@ fn language_of(
     chosen.map(|index| &lexicon::all()[index])
 }
 
-/// Whether a date such as 5/6 begins with the day there; `None` where that is not known.
-fn day_first(locale: &str) -> Option<bool> {
+/// How dates are written in a locale.
+fn date_style(locale: &str) -> DateStyle {
     let lower = locale.to_ascii_lowercase();
-    match lower.as_str() {
+    let english = lower == "en" || lower.starts_with("en-");
+    let day_first = match lower.as_str() {
         "en" => None,
         "en-us" => Some(false),
         _ => lexicon::of_locale(locale).map(|_| true),
+    };
+    DateStyle {
+        day_first,
+        dotted: !english,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     digits::digit_of,
     fold::{Folded, is_base},
-    masks,
+    masks::{self, DateStyle},
     names::Names,
     quotes::Quoted,
 };
@@ -53,12 +53,18 @@ const ELISIONS: &[&str] = &[
     "nell", "dall", "sull", "un", "quest", "quell", "c", "gliel",
 ];
 
+/// The length of such a beginning of a word, its apostrophe included.
+pub(crate) fn elision(word: &str) -> Option<usize> {
+    let at = word.find('\'')?;
+    ELISIONS.contains(&&word[..at]).then_some(at + 1)
+}
+
 /// Reads a folded text. Linear: each character is looked at a bounded number of times.
 pub(crate) fn read(
     folded: &Folded,
     quoted: &[Quoted],
     names: &Names,
-    day_first: Option<bool>,
+    style: DateStyle,
 ) -> Vec<Lexeme> {
     let text = folded.text.as_str();
     let mut lexemes = Vec::with_capacity(text.len() / 4 + 1);
@@ -67,27 +73,28 @@ pub(crate) fn read(
     let mut last_end = usize::MAX;
     while let Some(character) = text[at..].chars().next() {
         if let Some((start, end)) = quoted.peek()
-            && *start <= at {
-                let end = (*end).max(at + character.len_utf8());
-                quoted.next();
-                lexemes.push(Lexeme {
-                    shape: Shape::Quoted,
-                    start: at,
-                    end,
-                    glued: last_end == at,
-                    capital: false,
-                });
-                at = end;
-                last_end = end;
-                continue;
-            }
+            && *start <= at
+        {
+            let end = (*end).max(at + character.len_utf8());
+            quoted.next();
+            lexemes.push(Lexeme {
+                shape: Shape::Quoted,
+                start: at,
+                end,
+                glued: last_end == at,
+                capital: false,
+            });
+            at = end;
+            last_end = end;
+            continue;
+        }
         if character != '\n'
             && (character.is_whitespace() || !is_base(character) || is_joining_hidden(character))
         {
             at += character.len_utf8();
             continue;
         }
-        let (shape, length) = one(folded, at, names, day_first, lexemes.last(), last_end == at);
+        let (shape, length) = one(folded, at, names, style, lexemes.last(), last_end == at);
         let end = at + length;
         lexemes.push(Lexeme {
             shape,
@@ -111,7 +118,7 @@ fn one(
     folded: &Folded,
     at: usize,
     names: &Names,
-    day_first: Option<bool>,
+    style: DateStyle,
     before: Option<&Lexeme>,
     glued: bool,
 ) -> (Shape, usize) {
@@ -143,7 +150,7 @@ fn one(
         let negative = before.is_some_and(|before| {
             glued && matches!(before.shape, Shape::Mark('-' | '+' | '/' | ':' | '#' | '.'))
         });
-        if !negative && let Some(found) = masks::at_digit(rest, day_first) {
+        if !negative && let Some(found) = masks::at_digit(rest, style) {
             return found;
         }
         return (Shape::Digits, masks::digits_length(rest));
@@ -172,7 +179,7 @@ fn word(rest: &str) -> (Shape, usize) {
             if !letter_follows || at == 0 {
                 break;
             }
-            if ELISIONS.contains(&&rest[..at]) {
+            if elision(rest) == Some(at + 1) {
                 return (Shape::Word, at + 1);
             }
         } else if character.is_numeric() {

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::OnceLock};
 
-use crate::{fold::without_accents, language_files::LANGUAGE_FILES, tags::Tags};
+use crate::{fold::without_accents, language_files::LANGUAGE_FILES, lexemes::elision, tags::Tags};
 
 /// One phrase of a language: its further words, what it can do, and a value.
 #[derive(Debug)]
@@ -45,8 +45,12 @@ pub(crate) struct Lexicon {
     pub run_together: bool,
     /// An infinitive alone asks ("Bitte 20 Euro an Bob überweisen").
     pub infinitive_asks: bool,
+    /// A phrase that ends in "de" or "que" loses the vowel before another.
+    elides: bool,
     /// Endings a name takes, as (ending of the name, ending in the sentence).
     pub inflections: Vec<(Box<str>, Box<str>)>,
+    /// What people call a kind of account, and the kind as the bank names it.
+    pub account_kinds: Vec<(&'static str, &'static str)>,
     formats: HashMap<Box<str>, Separators>,
     /// Plain number words for the glue parser, longest first.
     pub numerals: Vec<(Box<str>, u64)>,
@@ -126,7 +130,9 @@ impl Lexicon {
             glue: None,
             run_together: false,
             infinitive_asks: false,
+            elides: false,
             inflections: Vec::new(),
+            account_kinds: Vec::new(),
             formats: HashMap::new(),
             numerals: Vec::new(),
         };
@@ -150,6 +156,18 @@ impl Lexicon {
                         let (from, to) = rule.trim().split_once('>')?;
                         Some((from.into(), to.into()))
                     }));
+            } else if section == "number-part" {
+                lexicon.numerals.extend(line.split(',').filter_map(|part| {
+                    let (word, value) = part.trim().split_once('=')?;
+                    Some((word.into(), value.parse().ok()?))
+                }));
+            } else if section == "account-kind" {
+                lexicon
+                    .account_kinds
+                    .extend(line.split(',').filter_map(|part| {
+                        let (words, kind) = part.trim().split_once('=')?;
+                        Some((words, kind))
+                    }));
             } else {
                 let tags = Tags::of_section(section)
                     .unwrap_or_else(|| panic!("no word class is called {section:?}"));
@@ -165,6 +183,7 @@ impl Lexicon {
         for phrases in lexicon.phrases.values_mut() {
             phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.rest.len()));
         }
+        lexicon.deny_taken_back();
         for word in lexicon.phrases.keys() {
             let plain = without_accents(word);
             if *plain != **word && !lexicon.phrases.contains_key(plain.as_str()) {
@@ -177,6 +196,23 @@ impl Lexicon {
         lexicon
     }
 
+    /// A phrase of taking back that begins with a negation ("nie wysyłaj") also denies the values behind it.
+    fn deny_taken_back(&mut self) {
+        let negations: Vec<Box<str>> = self
+            .phrases
+            .keys()
+            .filter(|word| self.tags(word).has(Tags::NEG))
+            .cloned()
+            .collect();
+        for word in negations {
+            for phrase in self.phrases.get_mut(&word).into_iter().flatten() {
+                if phrase.tags.has(Tags::TAKE_BACK.union(Tags::TAKE_BACK_LAST)) {
+                    phrase.tags = phrase.tags.union(Tags::NEG);
+                }
+            }
+        }
+    }
+
     fn read_rule(&mut self, line: &'static str) {
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         let value = value.trim();
@@ -187,6 +223,7 @@ impl Lexicon {
             "glue" => self.glue = Some(value.into()),
             "run-together" => self.run_together = true,
             "infinitive-asks" => self.infinitive_asks = true,
+            "elides" => self.elides = true,
             key => {
                 let region = key
                     .strip_prefix("format")
@@ -211,7 +248,32 @@ impl Lexicon {
             Some((phrase, value)) => (phrase.trim(), Some(value.trim())),
             None => (entry, None),
         };
-        let mut words = phrase.split([' ', '-']).filter(|word| !word.is_empty());
+        let mut words = Vec::new();
+        for word in phrase.split([' ', '-']).filter(|word| !word.is_empty()) {
+            let cut = elision(word).filter(|cut| *cut < word.len()).unwrap_or(0);
+            words.extend(
+                [&word[..cut], &word[cut..]]
+                    .into_iter()
+                    .filter(|part| !part.is_empty()),
+            );
+        }
+        if let Some(last) = words.last().copied()
+            && self.elides
+            && words.len() > 1
+            && let Some(short) = [("de", "d'"), ("que", "qu'"), ("si", "s'")]
+                .iter()
+                .find(|(long, _)| *long == last)
+        {
+            let mut elided = words.clone();
+            elided.pop();
+            elided.push(short.1);
+            self.insert(&elided, value, tags);
+        }
+        self.insert(&words, value, tags);
+    }
+
+    fn insert(&mut self, words: &[&'static str], value: Option<&'static str>, tags: Tags) {
+        let mut words = words.iter().copied();
         let Some(first) = words.next() else { return };
         let rest: Vec<Box<str>> = words.map(Into::into).collect();
         if tags.has(Tags::NUMBER.union(Tags::SCALE))

@@ -4,6 +4,15 @@ use countersign_domain::text::parse_iban;
 
 use crate::{digits::digit_of, lexemes::Shape};
 
+/// How dates are written in a locale.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DateStyle {
+    /// Whether 5/6 begins with the day; `None` where that is not known.
+    pub day_first: Option<bool>,
+    /// Whether "15.3." is a day.
+    pub dotted: bool,
+}
+
 /// Longest IBAN, and the spaces people put into it.
 const IBAN_BYTES_MAX: usize = 34 + 10;
 
@@ -39,7 +48,7 @@ pub(crate) fn iban(text: &str) -> Option<(Option<String>, usize)> {
     // Of the form, with a wrong checksum: groups with digits in them, so that a sentence is not swallowed.
     let mut end = 0;
     let mut length = 0;
-    for group in text[..text.len().min(IBAN_BYTES_MAX)].split(' ') {
+    for group in text[..text.floor_char_boundary(IBAN_BYTES_MAX)].split(' ') {
         let group_end = group
             .find(|c: char| !c.is_ascii_alphanumeric())
             .unwrap_or(group.len());
@@ -58,13 +67,13 @@ pub(crate) fn iban(text: &str) -> Option<(Option<String>, usize)> {
 }
 
 /// What a run that begins with a digit is, when it is no number: a date, time, sort code or phone number.
-pub(crate) fn at_digit(text: &str, day_first: Option<bool>) -> Option<(Shape, usize)> {
+pub(crate) fn at_digit(text: &str, style: DateStyle) -> Option<(Shape, usize)> {
     if !text.as_bytes().first().is_some_and(u8::is_ascii_digit) {
         return None;
     }
     sort_code(text)
         .or_else(|| iso_date(text))
-        .or_else(|| slashed_date(text, day_first))
+        .or_else(|| slashed_date(text, style))
         .or_else(|| time(text))
         .or_else(|| phone(text).map(|length| (Shape::Masked, length)))
         .or_else(|| dotted_code(text))
@@ -131,7 +140,7 @@ fn iso_date(text: &str) -> Option<(Shape, usize)> {
     is_date.then(|| (Shape::Date(day(&text[0..4], &text[5..7], &text[8..10])), 10))
 }
 
-fn slashed_date(text: &str, day_first: Option<bool>) -> Option<(Shape, usize)> {
+fn slashed_date(text: &str, style: DateStyle) -> Option<(Shape, usize)> {
     let first = digits(text);
     let mark = *text.as_bytes().get(first)?;
     if !(1..=2).contains(&first) || !matches!(mark, b'/' | b'.' | b'-') {
@@ -156,7 +165,7 @@ fn slashed_date(text: &str, day_first: Option<bool>) -> Option<(Shape, usize)> {
                 year.to_owned()
             };
             let (dmy, mdy) = (day(&year, two, one), day(&year, one, two));
-            let date = match (mark, day_first) {
+            let date = match (mark, style.day_first) {
                 (b'.', _) | (_, Some(true)) => dmy,
                 (_, Some(false)) => mdy,
                 _ if mdy.is_none() => dmy,
@@ -167,6 +176,7 @@ fn slashed_date(text: &str, day_first: Option<bool>) -> Option<(Shape, usize)> {
         }
         // "15.3." in German.
         if third == 0
+            && style.dotted
             && mark == b'.'
             && plausible
             && part(first + 1, second) <= 12
@@ -292,4 +302,69 @@ pub(crate) fn real_day(year: i32, month: u8, day: u8) -> Option<(i32, u8, u8)> {
         _ => return None,
     };
     ((1..=longest).contains(&day) && (2000..2200).contains(&year)).then_some((year, month, day))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_FIRST: DateStyle = DateStyle {
+        day_first: Some(true),
+        dotted: true,
+    };
+
+    fn masked(text: &str) -> Option<usize> {
+        at_digit(text, DAY_FIRST).map(|(_, length)| length)
+    }
+
+    #[test]
+    fn dates_times_and_phones_are_no_numbers() {
+        assert_eq!(
+            at_digit("15/3/2027", DAY_FIRST),
+            Some((Shape::Date(Some((2027, 3, 15))), 9))
+        );
+        assert_eq!(
+            at_digit("2027-03-15", DAY_FIRST),
+            Some((Shape::Date(Some((2027, 3, 15))), 10))
+        );
+        let unknown = DateStyle {
+            day_first: None,
+            dotted: false,
+        };
+        assert_eq!(at_digit("3/4/2027", unknown), Some((Shape::Date(None), 8)));
+        assert_eq!(masked("10:30 send"), Some(5));
+        assert_eq!(masked("020 7946 0958 and"), Some(13));
+        assert_eq!(masked("20.50 to"), None);
+        assert_eq!(masked("1234"), None);
+    }
+
+    #[test]
+    fn an_iban_is_taken_whole_with_its_spaces() {
+        let (iban, length) = iban("gb29 nwbk 6016 1331 9268 19 for rent").unwrap();
+        assert_eq!(
+            (iban.as_deref(), length),
+            (Some("GB29NWBK60161331926819"), 27)
+        );
+        let (iban, _) = super::iban("gb29 nwbk 6016 1331 9268 18").unwrap();
+        assert_eq!(iban, None);
+        assert_eq!(super::iban("send 50 to bob and then alice"), None);
+    }
+
+    #[test]
+    fn a_letter_of_several_bytes_at_the_longest_iban_s_end_is_no_trouble() {
+        assert_eq!(
+            iban("gb29 20 each no every and no million gb29 \u{ff15}"),
+            None
+        );
+    }
+
+    #[test]
+    fn a_sort_code_takes_its_account_number() {
+        let (shape, length) = at_digit("12-34-56 account 12345678 x", DAY_FIRST).unwrap();
+        assert_eq!(
+            (shape, length),
+            (Shape::SortCode("123456/12345678".to_owned()), 25)
+        );
+        assert_eq!(masked("12-34-56"), Some(8));
+    }
 }

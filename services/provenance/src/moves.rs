@@ -102,6 +102,8 @@ pub(crate) struct Fragment {
     pub repair: bool,
     /// They can be a request of their own ("20 to Bob, please").
     pub can_ask: bool,
+    /// "Send it to": a word of correction that can also ask.
+    pub sends: bool,
     pub also: bool,
 }
 

@@ -83,6 +83,23 @@ impl Names {
                 add(&mut table, &folded_name(name), &What::Account(index), true);
             }
         }
+        for (index, account) in input.accounts.iter().enumerate() {
+            let is_kind = |kind: &str| {
+                account.names.iter().any(|name| {
+                    let name = folded_name(name);
+                    name == kind || (kind == "current" && name == "checking")
+                })
+            };
+            // English words for the kinds are understood in every language, as the labels may be English.
+            let kinds = lexicon::all()
+                .first()
+                .into_iter()
+                .chain(language)
+                .flat_map(|language| &language.account_kinds);
+            for (words, _) in kinds.filter(|(_, kind)| is_kind(kind)) {
+                add(&mut table, words, &What::Account(index), true);
+            }
+        }
         for (index, card) in input.cards.iter().enumerate() {
             for name in &card.names {
                 let name = folded_name(name);

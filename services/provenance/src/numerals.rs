@@ -74,7 +74,8 @@ impl<'a> Words<'a> {
             })
     }
 
-    fn has(&self, at: usize, tags: Tags) -> bool {
+    /// Whether the word at a place has one of the classes.
+    pub(crate) fn has(&self, at: usize, tags: Tags) -> bool {
         self.word(at)
             .is_some_and(|word| self.lexicon.tags(word).has(tags))
     }
@@ -90,9 +91,20 @@ impl<'a> Words<'a> {
             });
         }
         let word = self.word(at)?;
-        let value = glued(word, self.lexicon)?;
+        let value = glued(&word.replace('ë', "e"), self.lexicon)?;
         Some(Piece {
             value,
+            wide: false,
+            scale: false,
+            next: at + 1,
+        })
+    }
+
+    /// An article that is the unit of a number begun before it ("vingt et un").
+    fn single(&self, at: usize) -> Option<Piece> {
+        let is_end = self.piece(at + 1).is_none();
+        (self.has(at, Tags::ONE_OF) && is_end).then_some(Piece {
+            value: 1,
             wide: false,
             scale: false,
             next: at + 1,
@@ -156,7 +168,7 @@ impl<'a> Words<'a> {
                 continue;
             }
             let connected = (pieces > 0 && self.has(next, Tags::NUMBER_AND))
-                .then(|| self.piece(next + 1))
+                .then(|| self.piece(next + 1).or_else(|| self.single(next + 1)))
                 .flatten()
                 .filter(|piece| sum.may_connect(*piece, self.lexicon));
             let Some(piece) = connected else { break };
@@ -268,7 +280,10 @@ impl Sum {
                 && !(self.started && self.current == 0 && self.total == 0)
                 && match value {
                     0..=9 => self.current.is_multiple_of(100) || unit_place,
-                    10..=19 => self.current.is_multiple_of(100) || (self.wide && self.current.is_multiple_of(10)),
+                    10..=19 => {
+                        self.current.is_multiple_of(100)
+                            || (self.wide && self.current.is_multiple_of(10))
+                    }
                     20..=99 => self.current.is_multiple_of(100),
                     _ => self.current == 0,
                 };
@@ -283,8 +298,9 @@ impl Sum {
     }
 
     fn may_connect(&self, piece: Piece, lexicon: &Lexicon) -> bool {
-        let behind_hundred =
-            self.current.is_multiple_of(100) && (self.current > 0 || self.total > 0) && !piece.scale;
+        let behind_hundred = self.current.is_multiple_of(100)
+            && (self.current > 0 || self.total > 0)
+            && !piece.scale;
         let behind_tens = self.current.is_multiple_of(10)
             && self.current % 100 >= 20
             && !piece.scale

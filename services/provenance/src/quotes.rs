@@ -103,7 +103,8 @@ fn is_transcript(text: &str) -> bool {
             let line = line.trim_start_matches(|c: char| {
                 c.is_ascii_digit() || matches!(c, ':' | '.' | ',' | ']' | '/' | ' ' | '-')
             });
-            let timed = untimed.len() > line.len() && untimed[..untimed.len() - line.len()].contains(':');
+            let timed =
+                untimed.len() > line.len() && untimed[..untimed.len() - line.len()].contains(':');
             line.split_once(':').is_some_and(|(label, _)| {
                 let label = label.trim().trim_end_matches('*');
                 let short = !label.is_empty() && label.split_whitespace().count() <= 3;

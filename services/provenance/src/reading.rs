@@ -10,7 +10,7 @@ use crate::{
     pairing,
     sentences::{self, Sentence, VERBS},
     tags::Tags,
-    tokens::{Kind, Token},
+    tokens::{self, Kind, Token},
 };
 
 /// Words before a verb that leave the clause a request.
@@ -54,10 +54,13 @@ const BEFORE_A_VERB: Tags = Tags::FILLER
     .union(Tags::TAKE_BACK)
     .union(Tags::TAKE_BACK_LAST)
     .union(Tags::TITLE)
+    .union(Tags::UNIT)
     .union(Tags::ME);
 
 /// Words a clause without a verb may hold so that its values count.
 const IN_A_FRAGMENT: Tags = BEFORE_A_VERB
+    .without(Tags::FRAME_NEED)
+    .without(Tags::FRAME_MINE)
     .union(Tags::FIX)
     .union(Tags::APPROX)
     .union(Tags::CENT)
@@ -86,6 +89,13 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
             at: whole,
         }]
     };
+    // "Just kidding", "don't?": takes back whatever else the sentence may be.
+    if let Some(cue @ Move::TakeBack { .. }) = pure_cue(tokens) {
+        return vec![Said {
+            act: cue,
+            at: whole,
+        }];
+    }
     if let Some(reason) = blocked(tokens, sentence.question) {
         if reason == Reason::Conditional && is_afterthought(tokens) {
             return vec![Said {
@@ -118,8 +128,28 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         {
             act = with_values(act, values);
         }
+        if let Some(values) = index.checked_sub(1).and_then(|before| {
+            let before = ranges[before].clone();
+            referred(context, sentence, &tokens[before.clone()], before)
+        }) && let Some(ask) = sent_to(&act, &values)
+        {
+            act = ask;
+        }
         if behind_colon {
             list_behind_colon(&mut said, &mut act);
+            let asked = matches!(
+                said.last(),
+                Some(Said {
+                    act: Move::Ask { .. } | Move::Nothing | Move::Fragment(_),
+                    ..
+                })
+            );
+            let owed = tokens[..range.start]
+                .iter()
+                .any(|token| token.has(Tags::DEBT));
+            if !((asked || owed) && introduces(&tokens[..range.start])) && asks_or_fills(&act) {
+                act = Move::Refuse(Reason::Quoted);
+            }
         }
         said.push(Said { act, at });
     }
@@ -137,6 +167,32 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         said[0].act = with_values(act, values);
     }
     said
+}
+
+fn asks_or_fills(act: &Move) -> bool {
+    matches!(act, Move::Ask { .. } | Move::Fragment(_) | Move::Act(_))
+}
+
+/// Whether the words before a colon introduce a request: they ask themselves, name whom or what it is for or
+/// a debt, or hold nothing but small words ("New request:"). "Yesterday:" and "In German:" do not.
+fn introduces(before: &[Token]) -> bool {
+    let is_debt = before.iter().any(|token| token.has(Tags::DEBT));
+    let has_verb = verb_of(before).is_some();
+    let small = Tags::COMMON
+        .union(Tags::ORDINAL)
+        .union(Tags::ONE)
+        .union(LIGHT)
+        .union(IN_A_FRAGMENT);
+    let only_small = before.iter().all(|token| match token.kind {
+        Kind::Word => token.has(small) && !token.has(Tags::INTO),
+        Kind::Quoted => false,
+        _ => true,
+    });
+    let purpose = before
+        .iter()
+        .find(|token| !token.has(LIGHT))
+        .is_some_and(|first| first.has(Tags::FOR));
+    is_debt || has_verb || only_small || purpose
 }
 
 /// Why no clause of a sentence can ground anything.
@@ -228,10 +284,11 @@ fn clause_follows_colon(tokens: &[Token], clause: &Range<usize>) -> bool {
         .iter()
         .position(|token| !matches!(token.kind, Kind::Mark(_)))
         .unwrap_or(0);
-    let begin = clause.start + first;
-    tokens[..begin]
-        .last()
-        .is_some_and(|token| token.is_mark(":"))
+    tokens[..clause.start + first]
+        .iter()
+        .rev()
+        .take_while(|token| matches!(token.kind, Kind::Mark(_)))
+        .any(|token| token.is_mark(":"))
 }
 
 fn trimmed_span(context: &Context, clause: &[Token]) -> crate::MessageSpan {
@@ -243,12 +300,46 @@ fn trimmed_span(context: &Context, clause: &[Token]) -> crate::MessageSpan {
 
 /// Whether a request without values, or for the same payee without an amount, can mean a pair.
 fn refers_to(pairs: &[Pair], values: &Pair) -> bool {
-    let [Pair { amount: None, payee }] = pairs else { return false };
+    let [
+        Pair {
+            amount: None,
+            payee,
+        },
+    ] = pairs
+    else {
+        return false;
+    };
     match (payee, &values.payee) {
         (None, _) => true,
         (Some(named), Some(meant)) => matches!(named.who, Who::Target(_)) && named.who == meant.who,
         _ => false,
     }
+}
+
+/// "Bob needs 20, send it to him": the amount of the clause before goes to the one it named.
+fn sent_to(act: &Move, values: &Pair) -> Option<Move> {
+    let Move::Fragment(fragment) = act else {
+        return None;
+    };
+    let [
+        Pair {
+            payee: Some(payee),
+            amount: None,
+        },
+    ] = fragment.pairs.as_slice()
+    else {
+        return None;
+    };
+    let same = values
+        .payee
+        .as_ref()
+        .is_some_and(|meant| meant.who == payee.who && matches!(meant.who, Who::Target(_)));
+    (fragment.sends && same).then(|| Move::Ask {
+        pairs: vec![values.clone()],
+        terms: fragment.terms.clone(),
+        repair: false,
+        also: fragment.also,
+    })
 }
 
 fn is_bare(pairs: &[Pair]) -> bool {
@@ -412,7 +503,7 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
     let Some(verb) = verb_of(clause) else {
         return without_verb(context, base, clause);
     };
-    if let Some(reason) = report_before(clause, verb) {
+    if let Some(reason) = report_before(context, clause, verb) {
         return refuse_if_of_payment(context, base, clause, reason);
     }
     let kind = clause[verb].tags;
@@ -460,7 +551,7 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
 }
 
 /// Why the words before a verb make the clause no request.
-fn report_before(clause: &[Token], verb: usize) -> Option<Reason> {
+fn report_before(context: &Context, clause: &[Token], verb: usize) -> Option<Reason> {
     let mut purpose = false;
     let before = &clause[..verb];
     for token in before {
@@ -501,7 +592,13 @@ fn report_before(clause: &[Token], verb: usize) -> Option<Reason> {
             .union(Tags::SPLIT),
     );
     let polite = clause.iter().any(|token| token.has(Tags::POLITE));
-    if needs_frame && !framed && !polite {
+    let denied = (0..verb).any(|at| tokens::is_negation(clause, at));
+    let infinitive = clause[verb].has(Tags::PAY_INFINITIVE)
+        && before
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
+    let asks_alone = infinitive && context.lexicon.infinitive_asks;
+    if needs_frame && !(framed || polite || denied || asks_alone) {
         return Some(Reason::Report);
     }
     let needed = before.iter().any(|token| token.has(Tags::FRAME_NEED));
@@ -538,7 +635,8 @@ fn pure_cue(clause: &[Token]) -> Option<Move> {
                         .union(CUES)
                         .union(Tags::NEG)
                         .union(Tags::STOP)
-                        .union(Tags::PAY),
+                        .union(Tags::PAY)
+                        .union(Tags::PAY_INFINITIVE),
                 ) =>
             {
                 tags = tags.union(token.tags)
@@ -575,6 +673,7 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         .is_some_and(|first| matches!(first.kind, Kind::Amount(_)) && first.has(Tags::COMPUTED));
     let mut tail = false;
     let fits = clause.iter().all(|token| match token.kind {
+        Kind::Word if token.has(Tags::DEBT) => false,
         Kind::Word if tail => true,
         Kind::Word if token.has(Tags::TAIL) => {
             tail = true;
@@ -584,13 +683,21 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         Kind::Quoted => false,
         _ => true,
     });
+    // "I mean dollars": the number stays, the currency is another.
+    let only_currency = found.items.is_empty()
+        && has(CUES.union(Tags::FIX).union(Tags::INSTEAD).union(Tags::NEG))
+        && clause.iter().any(|token| token.has(Tags::CURRENCY));
+    if only_currency {
+        return Move::Compute;
+    }
     let for_tail = !fits && purpose_at_the_end(clause);
     if !fits && !for_tail {
         if computes {
             return Move::Compute;
         }
         // "wrong person, Carol": what follows cannot be read, but something is taken back.
-        if first.is_some_and(|first| first.has(CUES.without(Tags::REPAIR)) || has(Tags::TAKE_BACK)) {
+        if first.is_some_and(|first| first.has(CUES.without(Tags::REPAIR)) || has(Tags::TAKE_BACK))
+        {
             return Move::TakeBack { all: true };
         }
         if let Some(act) = acts::fragment(context, base, clause) {
@@ -618,7 +725,10 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         || !found.not_payees.is_empty();
     let polite = found.polite || found.marked || found.also;
     let pairs = pairing::pair(&found);
-    Move::Fragment(fragment(&found, pairs, repair, polite))
+    let mut fragment = fragment(&found, pairs, repair, polite);
+    fragment.sends = has(Tags::FIX);
+    fragment.also |= first_word_is(clause, Tags::AND);
+    Move::Fragment(fragment)
 }
 
 /// Whether all that does not fit in a fragment says what the money is for ("20 to Bob for the pizza").
@@ -640,6 +750,11 @@ fn purpose_at_the_end(clause: &[Token]) -> bool {
     })
 }
 
+fn first_word_is(clause: &[Token], tags: Tags) -> bool {
+    let first = clause.iter().find(|token| token.kind == Kind::Word);
+    first.is_some_and(|first| first.has(tags))
+}
+
 fn fragment(found: &Arguments, mut pairs: Vec<Pair>, repair: bool, can_ask: bool) -> Fragment {
     pairs.retain(|pair| *pair != Pair::default());
     Fragment {
@@ -650,6 +765,7 @@ fn fragment(found: &Arguments, mut pairs: Vec<Pair>, repair: bool, can_ask: bool
         repair,
         can_ask,
         also: found.also,
+        sends: false,
     }
 }
 

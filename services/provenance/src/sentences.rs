@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{
     tags::Tags,
-    tokens::{Kind, Token},
+    tokens::{Kind, Token, is_negation},
 };
 
 /// One sentence: its tokens without the mark that ends it.
@@ -18,8 +18,18 @@ pub(crate) struct Sentence {
 pub(crate) fn split(tokens: &[Token]) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     let mut start = 0;
+    let mut in_list = false;
     for (at, token) in tokens.iter().enumerate() {
         if !token.is_mark(".!?;\n\u{2026}\u{3002}\u{ff1f}\u{ff01}\u{bf}\u{a1}\u{61f}") {
+            continue;
+        }
+        // A list behind a colon goes on over its lines.
+        let bullet = tokens
+            .get(at + 1)
+            .is_some_and(|next| next.is_mark("-*\u{2022}\u{2013}"));
+        let behind_colon = at > start && tokens[at - 1].is_mark(":");
+        if token.is_mark("\n") && (behind_colon || (in_list && bullet)) {
+            in_list = true;
             continue;
         }
         // "Mr. Bob"
@@ -36,6 +46,7 @@ pub(crate) fn split(tokens: &[Token]) -> Vec<Sentence> {
             last.question = true;
         }
         start = at + 1;
+        in_list = false;
     }
     if start < tokens.len() {
         sentences.push(Sentence {
@@ -97,7 +108,7 @@ const LIGHT: Tags = Tags::FILLER
     .union(Tags::AND)
     .union(Tags::CONTRAST);
 
-const SOFT_MARKS: &str = ",:-\u{2013}\u{2014}()/";
+const SOFT_MARKS: &str = "\n,:-\u{2013}\u{2014}()/";
 
 /// Splits a sentence into clauses. Commas between arguments do not split.
 pub(crate) fn clauses(tokens: &[Token]) -> Vec<Range<usize>> {
@@ -134,7 +145,7 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
         // "no wait", "sorry, I meant": one cue, unless something was asked before it.
         return !only_light;
     }
-    if token.has(Tags::NO) {
+    if token.has(Tags::NO) && !is_negation(tokens, at) {
         return !only_light;
     }
     let before = &tokens[at - 1];
@@ -143,9 +154,18 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     if !soft && !joint {
         return false;
     }
-    let head =
-        (at..tokens.len()).find(|at| !tokens[*at].has(LIGHT) || tokens[*at].has(STARTERS));
+    let head = (at..tokens.len()).find(|at| !tokens[*at].has(LIGHT) || tokens[*at].has(STARTERS));
     let Some(head) = head else { return false };
+    // "Bob, not Carol": without a verb it is one correction.
+    let value_follows = tokens
+        .get(head + 1)
+        .is_some_and(|next| matches!(next.kind, Kind::Name { .. } | Kind::Amount(_)));
+    let no_verb = !tokens[start..at]
+        .iter()
+        .any(|token| token.has(VERBS) && token.kind == Kind::Word);
+    if is_negation(tokens, head) && value_follows && no_verb && soft {
+        return false;
+    }
     if tokens[head].has(STARTERS) && tokens[head].kind == Kind::Word {
         return true;
     }
@@ -153,7 +173,9 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
         return false;
     }
     // "To Bob: 20" is one clause; behind a verb or other words a colon begins another.
-    let plain = tokens[start..at].iter().all(|token| !token.has(VERBS) && !token.is_unknown());
+    let plain = tokens[start..at]
+        .iter()
+        .all(|token| !token.has(VERBS) && !token.is_unknown());
     if (before.is_mark(":") && !plain) || is_bystander(tokens, head) {
         return true;
     }
@@ -179,7 +201,10 @@ fn is_soft(tokens: &[Token], at: usize) -> bool {
 }
 
 /// A name with a sentence of its own behind it ("…, Bob knows about it").
-fn is_bystander(tokens: &[Token], at: usize) -> bool {
+fn is_bystander(tokens: &[Token], mut at: usize) -> bool {
+    while tokens[at].has(Tags::DET) && tokens[at].kind == Kind::Word && at + 1 < tokens.len() {
+        at += 1;
+    }
     let Kind::Name { possessive, .. } = tokens[at].kind else {
         return false;
     };

@@ -83,6 +83,20 @@ impl Token {
     }
 }
 
+/// Whether the word at a place denies what follows. Where one word is both "no" and "not", it is an answer
+/// before a mark, at the end, or before a word of correction.
+pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
+    let token = &tokens[at];
+    if token.kind != Kind::Word || !token.has(Tags::NEG) {
+        return false;
+    }
+    let answers = tokens.get(at + 1).is_none_or(|next| {
+        matches!(next.kind, Kind::Mark(_))
+            || next.has(Tags::REPAIR.union(Tags::FIX).union(Tags::TAKE_BACK))
+    });
+    !(token.has(Tags::NO.union(Tags::TAKE_BACK)) && answers)
+}
+
 /// How numbers are read in this conversation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
@@ -211,7 +225,9 @@ impl Reader<'_> {
         let builtin = currencies::read(text);
         let worded = phrase
             .filter(|(phrase, _)| phrase.tags.has(Tags::CURRENCY))
-            .and_then(|(phrase, next)| Some((currencies::read(phrase.value.as_deref()?)?, next)));
+            .and_then(|(phrase, next)| {
+                Some((currencies::of_word(phrase.value.as_deref()?)?, next))
+            });
         if let Some((currency, next)) = worded.or_else(|| Some((builtin?, at + 1))) {
             return self.currency(at, currency, next);
         }
@@ -282,7 +298,10 @@ impl Reader<'_> {
         };
         if let Some((scale, after)) = self.words.scale(next) {
             value = value.and_then(|value| value.times(u128::from(scale)));
-            // With a scale behind it, three decimals are as doubtful as a group.
+            // "50 cents" in French: hundreds or hundredths.
+            if self.words.has(next, Tags::CENT) {
+                (value, problem) = (None, Some(Reason::AmbiguousAmount));
+            }
             next = after;
             if let Some((again, after)) = self.words.scale(next) {
                 value = value.and_then(|value| value.times(u128::from(again)));
@@ -362,7 +381,7 @@ impl Reader<'_> {
         match lexeme.shape {
             Shape::Word => {
                 if let Some((phrase, next)) = self.words.phrase(at, Some(Tags::CURRENCY)) {
-                    return Some((currencies::read(phrase.value.as_deref()?)?, next));
+                    return Some((currencies::of_word(phrase.value.as_deref()?)?, next));
                 }
                 Some((currencies::read(text)?, at + 1))
             }
@@ -393,8 +412,16 @@ impl Reader<'_> {
             return after;
         }
         let single = next == from + 1;
-        let tags = self.words.word(from).filter(|_| single).map_or(Tags::NONE, |word| self.words.lexicon.tags(word));
-        let tags = if tags.has(Tags::ONE) { Tags::ONE } else { Tags::NONE };
+        let tags = self
+            .words
+            .word(from)
+            .filter(|_| single)
+            .map_or(Tags::NONE, |word| self.words.lexicon.tags(word));
+        let tags = if tags.has(Tags::ONE) {
+            Tags::ONE
+        } else {
+            Tags::NONE
+        };
         self.push(Kind::Amount(amount), tags, None, from, next);
         next
     }

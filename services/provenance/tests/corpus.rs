@@ -11,12 +11,28 @@ struct Table {
     whole_percent_min: usize,
 }
 
-const TABLES: &[Table] = &[Table {
-    name: "handed",
-    text: include_str!("../../../fixtures/provenance/handed.tsv"),
-    found_percent_min: 84,
-    whole_percent_min: 89,
-}];
+macro_rules! table {
+    ($name:literal) => {
+        Table {
+            name: $name,
+            text: include_str!(concat!("../../../fixtures/provenance/", $name, ".tsv")),
+            found_percent_min: 97,
+            whole_percent_min: 97,
+        }
+    };
+}
+
+const TABLES: &[Table] = &[
+    table!("handed"),
+    table!("en"),
+    table!("de"),
+    table!("fr"),
+    table!("es"),
+    table!("pt"),
+    table!("it"),
+    table!("nl"),
+    table!("pl"),
+];
 
 #[test]
 fn no_pair_that_must_be_refused_is_live_and_the_asked_ones_are_found() {
