@@ -91,7 +91,13 @@ mod tests {
             .expect("bind")
             .into_raw_fd();
         assert!(open(&Listen::InheritedFds(vec![datagram])).await.is_err());
-        for fds in [vec![], vec![0], vec![-1], vec![999_999], vec![7, 7]] {
+        let listening = std::net::TcpListener::bind("127.0.0.1:0")
+            .expect("bind")
+            .into_raw_fd();
+        let twice = open(&Listen::InheritedFds(vec![listening, listening])).await;
+        let error = twice.expect_err("two owners");
+        assert!(error.to_string().contains("named twice"), "{error}");
+        for fds in [vec![], vec![0], vec![-1], vec![999_999]] {
             assert!(
                 open(&Listen::InheritedFds(fds.clone())).await.is_err(),
                 "{fds:?}"

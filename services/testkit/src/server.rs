@@ -267,20 +267,23 @@ pub async fn start_throwaway(parent: &Path) -> anyhow::Result<(Cluster, PathBuf)
     Ok((cluster, folder))
 }
 
+/// What the folders of throw-away clusters and banks begin with; the process id follows.
+const SWEPT: [&str; 2] = ["countersign-test-", "countersign-bank-"];
+
 /// Removes folders that a process which was killed left behind.
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let pid = name
-            .to_str()
-            .and_then(|name| name.strip_prefix("countersign-test-"));
-        if pid
-            .and_then(|pid| pid.parse().ok())
-            .is_some_and(|pid| !spawn::is_alive(pid))
-        {
+        if owner_of(&name.to_string_lossy()).is_some_and(|pid| !spawn::is_alive(pid)) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// The process whose folder this is.
+fn owner_of(name: &str) -> Option<i32> {
+    let rest = SWEPT.iter().find_map(|prefix| name.strip_prefix(prefix))?;
+    rest.split('-').next()?.parse().ok()
 }
 
 extern "C" fn remove_cluster() {
@@ -299,4 +302,32 @@ extern "C" fn remove_cluster() {
 fn at_exit(callback: extern "C" fn()) {
     // SAFETY: the callback is a function of this program and does not unwind.
     unsafe { libc::atexit(callback) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_dead_processes_go_and_others_stay() {
+        let parent = std::env::temp_dir().join(format!("countersign-sweep-{}", std::process::id()));
+        let own = format!("countersign-test-{}-0", std::process::id());
+        // No process has the largest id that fits.
+        let names = [
+            "countersign-test-2147483647-0",
+            "countersign-bank-2147483647-3",
+            &own,
+            "other-1",
+        ];
+        for name in names {
+            fs::create_dir_all(parent.join(name)).expect("folder");
+        }
+        sweep(&parent);
+        let left: Vec<bool> = names
+            .iter()
+            .map(|name| parent.join(name).exists())
+            .collect();
+        assert_eq!(left, [false, false, true, true]);
+        fs::remove_dir_all(parent).expect("clean up");
+    }
 }

@@ -180,8 +180,11 @@ fn python() -> anyhow::Result<PathBuf> {
     let mark = folder.join("requirements.installed");
     if fs::read(&mark).ok().as_deref() != Some(&wanted[..]) {
         println!("Installing the Python client into target/clients-venv");
-        must(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder)).context(
-            "Python 3.10 or newer with its venv module is needed (Debian: apt-get install python3-venv)",
+        tools::python()?;
+        must(
+            Command::new("python3")
+                .args(["-m", "venv", "--clear"])
+                .arg(&folder),
         )?;
         must(
             Command::new(&python)

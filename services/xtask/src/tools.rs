@@ -72,6 +72,32 @@ pub fn chromium() -> anyhow::Result<PathBuf> {
     Ok(found)
 }
 
+/// Python with its venv module, from Debian's packages when it is missing.
+///
+/// # Errors
+/// When it is neither there nor installable.
+pub fn python() -> anyhow::Result<()> {
+    let works = || {
+        let mut probe = Command::new("python3");
+        probe.args([
+            "-c",
+            "import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 10))",
+        ]);
+        probe
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    if !works() && can_install() {
+        install(&["python3", "python3-venv"])?;
+    }
+    ensure!(
+        works(),
+        "Python 3.10 or newer with its venv module is needed (Debian: python3-venv)"
+    );
+    Ok(())
+}
+
 /// A program's file on the path.
 pub fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

@@ -1,6 +1,6 @@
 //! The pages: built again and compared with what is committed, tested alone, tested in a browser.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub fn build_and_test() -> anyhow::Result<Counts> {
     let committed = contents(&checkout::root().join(DIST))?;
     must(in_folder("npm", "web").args(["run", "--silent", "build"]))?;
     let built = contents(&checkout::root().join(DIST))?;
-    let different: Vec<String> = committed
+    let different: BTreeSet<String> = committed
         .keys()
         .chain(built.keys())
         .filter(|path| committed.get(*path) != built.get(*path))
@@ -33,7 +33,7 @@ pub fn build_and_test() -> anyhow::Result<Counts> {
     if !different.is_empty() {
         bail!(
             "{DIST} is not what its sources build: {}. Commit what stands there now",
-            different.join(", ")
+            different.into_iter().collect::<Vec<_>>().join(", ")
         );
     }
     println!("{DIST} is what its sources build: {} files", built.len());
