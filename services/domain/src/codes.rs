@@ -104,7 +104,7 @@ impl ToolCode {
                 "Tell the customer that this request already waits on the panel."
             }
             Self::NoNewerMessage => {
-                "A request already waits. Ask the customer what should change before you send another."
+                "The customer has written nothing new since the last request. Wait for their next message."
             }
             Self::LimitPerTransfer => {
                 "Tell the customer that the amount is above the limit for one transfer."
