@@ -395,6 +395,19 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_no_verifier_would_read_is_not_written() {
+        let directory = filled("long", 1);
+        let (log, _) = DecisionLog::open(&directory, signer(1)).unwrap();
+        let long = serde_json::json!({"x": "x".repeat(LOG_LINE_BYTES_MAX)});
+        assert!(matches!(log.append(&long), Err(WriteError::TooLong)));
+        log.append(&serde_json::json!({"event": "allowed"}))
+            .unwrap();
+        log.sign_head().unwrap();
+        drop(log);
+        assert!(DecisionLog::open(&directory, signer(1)).is_ok());
+    }
+
+    #[test]
     fn nothing_is_appended_while_heads_cannot_be_signed() {
         let directory = filled("no-head", 1);
         let (log, _) = DecisionLog::open(&directory, signer(1)).unwrap();

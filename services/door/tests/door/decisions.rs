@@ -119,6 +119,7 @@ async fn a_changed_definition_is_refused_before_anybody_listed() {
     stand.server.behaviour.edition.store(1, Ordering::SeqCst);
     let answer = stand.post().call("echo", "{}").await;
     assert_eq!(answer.reason(), "definition_changed");
+    assert_eq!(stand.events("definition_changed").len(), 1);
     assert_eq!(stand.server.behaviour.seen("tools/list").len(), 1);
     assert_eq!(stand.server.behaviour.seen("tools/call").len(), 0);
 }
