@@ -13,6 +13,7 @@ mod caps;
 mod document;
 mod error;
 mod frame;
+mod reader;
 mod text;
 mod value;
 
