@@ -30,6 +30,8 @@ pub(crate) fn join(tokens: Vec<Token>, text: &str) -> Vec<Token> {
             // "Add a payee" against "add 10".
             Kind::Word
                 if token.has(Tags::COMPUTED)
+                    // "schick mal 20": only between numbers it multiplies.
+                    && (!token.has(Tags::FILLER) || joined.back_amount(1).is_some())
                     && (!token.has(Tags::ADD)
                         || next.is_some_and(|next| matches!(next.kind, Kind::Amount(_)))) =>
             {

@@ -4,7 +4,8 @@ use countersign_domain::{Currency, MinorUnits};
 
 use crate::{
     ActAsk, Grounded, MessageSpan, PaymentAsk, Reason, Refusal, Target,
-    moves::{AmountMention, Fragment, HowMuch, Move, Pair, PayeeMention, Said, Terms, Who},
+    moves::{Fragment, HowMuch, Move, Pair, Said, Terms},
+    slots::{set_amount, set_payee},
 };
 
 /// A payment that was asked for, live or not.
@@ -55,6 +56,21 @@ impl Dialogue {
                         self.take_back(&before);
                     }
                     cue = Some(Said { act, at });
+                }
+                Move::Fragment(fragment)
+                    if !fragment.is_empty()
+                        && matches!(
+                            cue,
+                            Some(Said {
+                                act: Move::TakeBack { of_what: true, .. },
+                                ..
+                            })
+                        ) =>
+                {
+                    if let Some(before) = cue.take() {
+                        self.take_back(&before);
+                    }
+                    self.refuse(at, Reason::TakenBack);
                 }
                 Move::Fragment(mut fragment) if cue.is_some() && !fragment.is_empty() => {
                     cue = None;
@@ -146,7 +162,7 @@ impl Dialogue {
     }
 
     fn take_back(&mut self, said: &Said) {
-        if matches!(said.act, Move::TakeBack { all: true }) {
+        if matches!(said.act, Move::TakeBack { all: true, .. }) {
             for payment in self.live() {
                 payment.ended = Some(Reason::TakenBack);
             }
@@ -489,63 +505,4 @@ impl Fragment {
     pub(crate) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
-}
-
-fn set_amount(
-    ask: &mut PaymentAsk,
-    mention: Option<AmountMention>,
-    same: Option<(Grounded<MinorUnits>, Currency)>,
-) {
-    let missing = match mention.map(|mention| (mention.much, mention.at)) {
-        Some((HowMuch::Sum(units, currency), at)) => {
-            ask.amount = Some(Grounded { value: units, at });
-            ask.currency = currency;
-            None
-        }
-        Some((HowMuch::Same, _)) => match same {
-            Some((amount, currency)) => {
-                ask.amount = Some(amount);
-                ask.currency = currency;
-                None
-            }
-            None => Some(Reason::Computed),
-        },
-        Some((HowMuch::Open(reason), _)) => Some(reason),
-        None => Some(Reason::NoAmount),
-    };
-    if missing.is_some() {
-        ask.amount = None;
-    }
-    renew_reason(ask, missing, Reason::NoPayee);
-}
-
-fn set_payee(ask: &mut PaymentAsk, mention: Option<&PayeeMention>) {
-    ask.payee = None;
-    ask.typed_iban = None;
-    let missing = match mention.map(|mention| (&mention.who, mention.at)) {
-        Some((Who::Target(target), at)) => {
-            ask.payee = Some(Grounded { value: *target, at });
-            None
-        }
-        Some((Who::Account(number), at)) => {
-            ask.typed_iban = Some(Grounded {
-                value: number.clone(),
-                at,
-            });
-            None
-        }
-        Some((Who::Open(reason), _)) => Some(*reason),
-        None => Some(Reason::NoPayee),
-    };
-    renew_reason(ask, missing, Reason::NoAmount);
-}
-
-/// Keeps the reason of a slot that is still open; `other` is what to say when only the other one is.
-fn renew_reason(ask: &mut PaymentAsk, missing: Option<Reason>, other: Reason) {
-    let open = ask.amount.is_none() || (ask.payee.is_none() && ask.typed_iban.is_none());
-    ask.open_because = match missing {
-        Some(reason) => Some(reason),
-        None if open => ask.open_because.or(Some(other)),
-        None => None,
-    };
 }

@@ -124,6 +124,13 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
                 || (previous_end..start).contains(hidden)
                 || (end..next_start).contains(hidden)
         });
+        if is_denied_in_another_language(context, part) {
+            said.push(Said {
+                act: Move::Refuse(Reason::UnknownLanguage),
+                at,
+            });
+            continue;
+        }
         if hidden {
             said.push(Said {
                 act: Move::Refuse(Reason::HiddenCharacter),
@@ -168,6 +175,26 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
         }
     }
     said
+}
+
+/// Whether a word that is none of this language denies, stops or conditions in another ("send 20 to Bob, nicht").
+fn is_denied_in_another_language(context: &Context, sentence: &[Token]) -> bool {
+    let doubts = Tags::NEG
+        .union(Tags::NO)
+        .union(Tags::CONDITION)
+        .union(Tags::STOP)
+        .union(Tags::TAKE_BACK)
+        .union(Tags::HYPOTHESIS)
+        .union(Tags::REMIND);
+    sentence
+        .iter()
+        .filter(|token| token.is_unknown())
+        .any(|token| {
+            let word = &context.folded.text[token.start..token.end];
+            lexicon::known(word)
+                .iter()
+                .any(|(_, tags)| tags.has(doubts))
+        })
 }
 
 /// The language a message is written in: the locale's, unless its words belong to another one only.

@@ -68,7 +68,11 @@ pub(crate) enum Move {
     /// Values without a verb: fills or corrects the request before.
     Fragment(Fragment),
     /// "no", "stop": takes back everything, or the last request.
-    TakeBack { all: bool },
+    TakeBack {
+        all: bool,
+        /// A verb said so: values behind it are what is taken back, not a correction.
+        of_what: bool,
+    },
     /// Says not to pay something.
     Forbid {
         payees: Vec<Target>,

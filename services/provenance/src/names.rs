@@ -1,6 +1,6 @@
 //! The names the customer may call payees, accounts, cards and orders by.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use unicode_security::confusable_detection::skeleton;
 
@@ -37,7 +37,7 @@ pub(crate) struct Name {
 pub(crate) struct Names {
     names: Vec<Name>,
     by_first: HashMap<char, Vec<usize>>,
-    skeletons: HashMap<String, ()>,
+    skeletons: HashSet<String>,
 }
 
 /// Words that stand in many companies' names and so name none of them.
@@ -116,7 +116,7 @@ impl Names {
         }
         let mut names = Self::default();
         for (text, (meaning, full)) in &table {
-            names.skeletons.insert(skeleton(text).collect(), ());
+            names.skeletons.insert(skeleton(text).collect());
             names.push(text.clone(), meaning.clone(), *full);
         }
         names.add_variants(&table, language);
@@ -201,19 +201,15 @@ impl Names {
     }
 
     /// Whether a word looks like a saved name although it is another string.
-    pub(crate) fn looks_like_one(&self, word: &str, capitals: &str) -> bool {
-        let own: String = skeleton(word).collect();
-        if self.skeletons.contains_key(&own) && !self.names.iter().any(|name| name.text == word) {
-            return true;
-        }
-        // A capital I or a digit looks like a small l only as it was typed.
-        let typed: String = skeleton(capitals).collect();
-        self.names.iter().any(|name| {
-            name.text != word && {
-                let saved: String = skeleton(&name.text).collect();
-                saved == typed.to_lowercase() || saved == typed
-            }
-        })
+    ///
+    /// `typed` is the word with its capitals: a capital I or a digit looks like a small l only as it was typed.
+    pub(crate) fn looks_like_one(&self, word: &str, typed: &str) -> bool {
+        let of_word: String = skeleton(word).collect();
+        let of_typed: String = skeleton(typed).collect();
+        let alike = [&of_word, &of_typed, &of_typed.to_lowercase()]
+            .into_iter()
+            .any(|form| self.skeletons.contains(form));
+        alike && !self.names.iter().any(|name| name.text == word)
     }
 }
 

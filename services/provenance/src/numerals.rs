@@ -255,7 +255,15 @@ impl Sum {
     /// Adds a piece where it may stand; `false` where the words would be two numbers.
     fn take(&mut self, piece: Piece) -> bool {
         let value = u128::from(piece.value);
-        let fits = if piece.scale && value >= 1000 {
+        let fits = if !piece.scale && value >= 1000 {
+            // Written in one word ("zweitausend"): it leaves room for the hundreds.
+            let fits = !self.started;
+            if fits {
+                self.total += value;
+                self.last_scale = Some(1000);
+            }
+            fits
+        } else if piece.scale && value >= 1000 {
             let fits = self.last_scale.is_none_or(|last| piece.value < last);
             if fits {
                 let Some(part) = self.current.max(1).checked_mul(value) else {

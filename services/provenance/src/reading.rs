@@ -1,83 +1,24 @@
 //! What a clause does: asks, corrects, takes back, or nothing.
 
-use std::ops::Range;
-
 use crate::{
     Reason, acts,
-    arguments::{self, Arguments, Item},
+    arguments::{Arguments, Item},
     context::Context,
-    moves::{Fragment, HowMuch, Move, Pair, Said, Who},
+    moves::{Fragment, HowMuch, Move, Pair, Said},
     pairing,
-    sentences::{self, Sentence, VERBS},
+    reference::{
+        clause_follows_colon, is_bare, list_behind_colon, referred, referred_sentence, refers_to,
+        sent_to, with_values,
+    },
+    scan,
+    sentences::{self, Sentence},
+    speech::{
+        CUES, IN_A_FRAGMENT, LIGHT, blocked, introduces, is_afterthought, pure_cue, report_before,
+        said_by_another, verb_of,
+    },
     tags::Tags,
-    tokens::{self, Kind, Token},
+    tokens::{Kind, Token},
 };
-
-/// Words before a verb that leave the clause a request.
-const BEFORE_A_VERB: Tags = Tags::FILLER
-    .union(Tags::POLITE)
-    .union(Tags::ALSO)
-    .union(Tags::AFFIRM)
-    .union(Tags::FRAME)
-    .union(Tags::FRAME_MINE)
-    .union(Tags::FRAME_NEED)
-    .union(Tags::REPAIR)
-    .union(Tags::INSTEAD)
-    .union(Tags::NO)
-    .union(Tags::AND)
-    .union(Tags::CONTRAST)
-    .union(Tags::DAY_WORD)
-    .union(Tags::ON)
-    .union(Tags::START)
-    .union(Tags::RHYTHM)
-    .union(Tags::EVERY)
-    .union(Tags::TIME_UNIT)
-    .union(Tags::WEEKDAY)
-    .union(Tags::MONTH)
-    .union(Tags::TO)
-    .union(Tags::INTO)
-    .union(Tags::FOR)
-    .union(Tags::FROM)
-    .union(Tags::OF)
-    .union(Tags::DET)
-    .union(Tags::NEG)
-    .union(Tags::PRONOUN)
-    .union(Tags::IT)
-    .union(Tags::SAME)
-    .union(Tags::EACH)
-    .union(Tags::RESPECTIVELY)
-    .union(Tags::PAY_NOUN)
-    .union(Tags::ORDER_NOUN)
-    .union(Tags::ACCOUNT_NOUN)
-    .union(Tags::CARD_NOUN)
-    .union(Tags::CURRENCY)
-    .union(Tags::TAKE_BACK)
-    .union(Tags::TAKE_BACK_LAST)
-    .union(Tags::TITLE)
-    .union(Tags::UNIT)
-    .union(Tags::ME);
-
-/// Words a clause without a verb may hold so that its values count.
-const IN_A_FRAGMENT: Tags = BEFORE_A_VERB
-    .without(Tags::FRAME_NEED)
-    .without(Tags::FRAME_MINE)
-    .union(Tags::FIX)
-    .union(Tags::APPROX)
-    .union(Tags::CENT)
-    .union(Tags::TOTAL)
-    .union(Tags::OR);
-
-const CUES: Tags = Tags::REPAIR
-    .union(Tags::NO)
-    .union(Tags::TAKE_BACK)
-    .union(Tags::TAKE_BACK_LAST);
-
-const LIGHT: Tags = Tags::FILLER
-    .union(Tags::POLITE)
-    .union(Tags::AFFIRM)
-    .union(Tags::AND)
-    .union(Tags::CONTRAST)
-    .union(Tags::ALSO);
 
 /// Reads one sentence into the moves of its clauses.
 pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
@@ -173,322 +114,11 @@ fn asks_or_fills(act: &Move) -> bool {
     matches!(act, Move::Ask { .. } | Move::Fragment(_) | Move::Act(_))
 }
 
-/// Whether the words before a colon introduce a request: they ask themselves, name whom or what it is for or
-/// a debt, or hold nothing but small words ("New request:"). "Yesterday:" and "In German:" do not.
-fn introduces(before: &[Token]) -> bool {
-    let is_debt = before.iter().any(|token| token.has(Tags::DEBT));
-    let has_verb = verb_of(before).is_some();
-    let small = Tags::COMMON
-        .union(Tags::ORDINAL)
-        .union(Tags::ONE)
-        .union(LIGHT)
-        .union(IN_A_FRAGMENT);
-    let only_small = before.iter().all(|token| match token.kind {
-        Kind::Word => token.has(small) && !token.has(Tags::INTO),
-        Kind::Quoted => false,
-        _ => true,
-    });
-    let purpose = before
-        .iter()
-        .find(|token| !token.has(LIGHT))
-        .is_some_and(|first| first.has(Tags::FOR));
-    is_debt || has_verb || only_small || purpose
-}
-
-/// Why no clause of a sentence can ground anything.
-fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
-    let words = || tokens.iter().filter(|token| token.kind == Kind::Word);
-    if words().any(|token| token.has(Tags::CONDITION)) {
-        return Some(Reason::Conditional);
-    }
-    if words().any(|token| token.has(Tags::HYPOTHESIS)) {
-        return Some(Reason::Question);
-    }
-    if words().any(|token| token.has(Tags::REMIND)) {
-        return Some(Reason::Reminder);
-    }
-    if words().any(|token| token.has(Tags::TEXT_WORK.union(Tags::ANNOUNCE))) {
-        return Some(Reason::Quoted);
-    }
-    let head = tokens.iter().find(|token| {
-        token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR).union(Tags::NO))
-    });
-    let framed = words().any(|token| token.has(Tags::FRAME.union(Tags::POLITE)));
-    if head.is_some_and(|head| head.has(Tags::ASK.union(Tags::ASK_HEAD))) {
-        return Some(Reason::Question);
-    }
-    if words().any(|token| token.has(Tags::FRAME_MINE))
-        && !words().any(|token| token.has(Tags::POLITE))
-    {
-        return Some(Reason::Question);
-    }
-    let tagged = tokens.last().is_some_and(|last| last.has(Tags::ASK_TAG));
-    (question && !framed && !tagged).then_some(Reason::Question)
-}
-
-/// A condition behind a request, without a request of its own ("but only if my salary arrives").
-fn is_afterthought(tokens: &[Token]) -> bool {
-    let first = tokens
-        .iter()
-        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)));
-    let asks_else = tokens
-        .iter()
-        .any(|token| token.has(Tags::ASK.union(Tags::PAY)) && token.kind == Kind::Word);
-    first.is_some_and(|first| first.has(Tags::CONDITION)) && !asks_else
-}
-
-/// Somebody else is said to speak, and the clause is what they say.
-fn said_by_another(tokens: &[Token], clause: &Range<usize>) -> bool {
-    let before = &tokens[..clause.start];
-    if before
-        .iter()
-        .any(|token| token.has(Tags::SAY) && token.kind == Kind::Word)
-    {
-        return true;
-    }
-    // "Bob: send 20 to Alice"
-    let Some(colon) = before.iter().rposition(|token| token.is_mark(":")) else {
-        return false;
-    };
-    if colon + 1 != clause.start
-        && !tokens[colon + 1..clause.start]
-            .iter()
-            .all(|token| token.has(LIGHT))
-    {
-        return false;
-    }
-    let speaker = before[..colon]
-        .iter()
-        .filter(|token| !token.has(Tags::DET.union(LIGHT)));
-    let mut speakers = 0;
-    for token in speaker {
-        if matches!(token.kind, Kind::Mark(_) | Kind::Masked) {
-            continue;
-        }
-        let is_speaker = matches!(token.kind, Kind::Name { .. })
-            || token.has(Tags::PERSON)
-            || (token.is_unknown() && token.capital);
-        if !is_speaker {
-            return false;
-        }
-        speakers += 1;
-    }
-    let asks = tokens[clause.clone()]
-        .iter()
-        .any(|token| token.has(VERBS) && token.kind == Kind::Word);
-    speakers > 0 && asks
-}
-
-fn clause_follows_colon(tokens: &[Token], clause: &Range<usize>) -> bool {
-    let first = tokens[clause.clone()]
-        .iter()
-        .position(|token| !matches!(token.kind, Kind::Mark(_)))
-        .unwrap_or(0);
-    tokens[..clause.start + first]
-        .iter()
-        .rev()
-        .take_while(|token| matches!(token.kind, Kind::Mark(_)))
-        .any(|token| token.is_mark(":"))
-}
-
 fn trimmed_span(context: &Context, clause: &[Token]) -> crate::MessageSpan {
     let is_value = |token: &&Token| !matches!(token.kind, Kind::Mark(_));
     let first = clause.iter().find(is_value).unwrap_or(&clause[0]);
     let last = clause.iter().rev().find(is_value).unwrap_or(first);
     context.span(first, last)
-}
-
-/// Whether a request without values, or for the same payee without an amount, can mean a pair.
-fn refers_to(pairs: &[Pair], values: &Pair) -> bool {
-    let [
-        Pair {
-            amount: None,
-            payee,
-        },
-    ] = pairs
-    else {
-        return false;
-    };
-    match (payee, &values.payee) {
-        (None, _) => true,
-        (Some(named), Some(meant)) => matches!(named.who, Who::Target(_)) && named.who == meant.who,
-        _ => false,
-    }
-}
-
-/// "Bob needs 20, send it to him": the amount of the clause before goes to the one it named.
-fn sent_to(act: &Move, values: &Pair) -> Option<Move> {
-    let Move::Fragment(fragment) = act else {
-        return None;
-    };
-    let [
-        Pair {
-            payee: Some(payee),
-            amount: None,
-        },
-    ] = fragment.pairs.as_slice()
-    else {
-        return None;
-    };
-    let same = values
-        .payee
-        .as_ref()
-        .is_some_and(|meant| meant.who == payee.who && matches!(meant.who, Who::Target(_)));
-    (fragment.sends && same).then(|| Move::Ask {
-        pairs: vec![values.clone()],
-        terms: fragment.terms.clone(),
-        repair: false,
-        also: fragment.also,
-    })
-}
-
-fn is_bare(pairs: &[Pair]) -> bool {
-    matches!(
-        pairs,
-        [Pair {
-            amount: None,
-            payee: None
-        }]
-    )
-}
-
-/// "Please pay: Alice 30, Bob 45": the list is what is asked.
-fn list_behind_colon(said: &mut [Said], act: &mut Move) {
-    let Some(Said {
-        act: before @ Move::Ask { .. },
-        ..
-    }) = said.last_mut()
-    else {
-        return;
-    };
-    let Move::Ask {
-        pairs,
-        terms,
-        repair,
-        also,
-    } = before
-    else {
-        return;
-    };
-    if let Move::Fragment(fragment) = act
-        && pairs.iter().all(|pair| pair.payee.is_none())
-        && fragment
-            .pairs
-            .iter()
-            .all(|pair| pair.payee.is_some() && pair.amount.is_some())
-    {
-        let (terms, repair, also) = (std::mem::take(terms), *repair, *also);
-        *act = Move::Ask {
-            pairs: std::mem::take(&mut fragment.pairs),
-            terms,
-            repair,
-            also,
-        };
-        *before = Move::Nothing;
-    }
-}
-
-/// The one amount and payee of a clause that a bare "pay it" behind it means.
-fn referred(
-    context: &Context,
-    sentence: &Sentence,
-    clause: &[Token],
-    range: Range<usize>,
-) -> Option<Pair> {
-    let plain = clause.iter().all(|token| {
-        !token.is_unknown()
-            && !token.has(
-                Tags::NEG
-                    .union(Tags::SAY)
-                    .union(Tags::REVERSE)
-                    .union(Tags::NO)
-                    .union(Tags::OR),
-            )
-            && !matches!(token.kind, Kind::Quoted)
-    });
-    if !plain {
-        return None;
-    }
-    let found = arguments::scan(context, sentence.tokens.start + range.start, clause, None);
-    match pairing::pair(&found).as_slice() {
-        [
-            pair @ Pair {
-                payee: Some(_),
-                amount: Some(_),
-            },
-        ] if found.amounts() == 1 && !found.negated && !found.reverse => Some(pair.clone()),
-        _ => None,
-    }
-}
-
-/// The same in the sentence before.
-fn referred_sentence(context: &Context, sentence: &Sentence) -> Option<Pair> {
-    let all = sentences::split(&context.tokens[..sentence.tokens.start]);
-    let before = all.last()?;
-    let tokens = &context.tokens[before.tokens.clone()];
-    if blocked(tokens, before.question).is_some()
-        || tokens
-            .iter()
-            .any(|token| token.has(VERBS) && !token.has(Tags::PAY_NOUN))
-    {
-        return None;
-    }
-    referred(context, before, tokens, 0..tokens.len())
-}
-
-fn with_values(act: Move, values: Pair) -> Move {
-    match act {
-        Move::Ask {
-            terms,
-            repair,
-            also,
-            ..
-        } => Move::Ask {
-            pairs: vec![values],
-            terms,
-            repair,
-            also,
-        },
-        other => other,
-    }
-}
-
-/// The verb of a clause. A noun of paying behind an article is none.
-pub(crate) fn verb_of(clause: &[Token]) -> Option<usize> {
-    (0..clause.len()).find(|at| {
-        let token = &clause[*at];
-        if token.kind != Kind::Word || !token.has(VERBS) || token.has(Tags::FIX) {
-            return false;
-        }
-        if !token.has(
-            Tags::PAY_NOUN
-                .union(Tags::ORDER_NOUN)
-                .union(Tags::CARD_NOUN),
-        ) {
-            return true;
-        }
-        at.checked_sub(1)
-            .map(|before| &clause[before])
-            .is_none_or(|before| {
-                let noun_before = before.has(
-                    Tags::DET
-                        .union(Tags::OF)
-                        .union(Tags::COMMON)
-                        .union(Tags::ORDINAL)
-                        .union(Tags::PAY_NOUN),
-                ) && !before.has(Tags::PRONOUN.union(Tags::FRAME))
-                    || (before.has(VERBS) && before.kind == Kind::Word)
-                    || matches!(
-                        before.kind,
-                        Kind::Amount(_)
-                            | Kind::Name {
-                                possessive: true,
-                                ..
-                            }
-                    );
-                !noun_before
-            })
-    })
 }
 
 fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
@@ -507,7 +137,7 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
         return refuse_if_of_payment(context, base, clause, reason);
     }
     let kind = clause[verb].tags;
-    let mut found = arguments::scan(context, base, clause, Some(verb));
+    let mut found = scan::scan(context, base, clause, Some(verb));
     found.it |= kind.has(Tags::IT);
     if clause[verb].pasted {
         return Move::Refuse(Reason::Pasted);
@@ -550,64 +180,8 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
     }
 }
 
-/// Why the words before a verb make the clause no request.
-fn report_before(context: &Context, clause: &[Token], verb: usize) -> Option<Reason> {
-    let mut purpose = false;
-    let before = &clause[..verb];
-    for token in before {
-        match token.kind {
-            Kind::Word if token.has(Tags::SAY) => return Some(Reason::Quoted),
-            Kind::Word if token.has(Tags::REVERSE) => return Some(Reason::Reverse),
-            Kind::Mark(',') => purpose = false,
-            Kind::Word if purpose && !token.has(Tags::SUBJECT.union(VERBS).union(Tags::ASK)) => {}
-            Kind::Word if token.has(Tags::FOR) => purpose = true,
-            Kind::Word
-                if !token.has(BEFORE_A_VERB)
-                    || token.has(Tags::SUBJECT) && !token.has(BEFORE_A_VERB) =>
-            {
-                return Some(Reason::Report);
-            }
-            Kind::Quoted => return Some(Reason::Quoted),
-            _ => {}
-        }
-    }
-    let framed = before.iter().any(|token| {
-        token.has(
-            Tags::FRAME
-                .union(Tags::FRAME_NEED)
-                .union(Tags::FRAME_MINE)
-                .union(Tags::POLITE),
-        )
-    });
-    let needs_frame = !clause[verb].has(
-        Tags::PAY
-            .union(Tags::REFUND)
-            .union(Tags::CHANGE)
-            .union(Tags::STOP)
-            .union(Tags::FREEZE)
-            .union(Tags::UNFREEZE)
-            .union(Tags::DISPUTE)
-            .union(Tags::MAKE)
-            .union(Tags::ADD)
-            .union(Tags::SPLIT),
-    );
-    let polite = clause.iter().any(|token| token.has(Tags::POLITE));
-    let denied = (0..verb).any(|at| tokens::is_negation(clause, at));
-    let infinitive = clause[verb].has(Tags::PAY_INFINITIVE)
-        && before
-            .iter()
-            .any(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
-    let asks_alone = infinitive && context.lexicon.infinitive_asks;
-    if needs_frame && !(framed || polite || denied || asks_alone) {
-        return Some(Reason::Report);
-    }
-    let needed = before.iter().any(|token| token.has(Tags::FRAME_NEED));
-    let vague = clause.iter().any(|token| token.has(Tags::VAGUE_TIME));
-    (needed && vague).then_some(Reason::Report)
-}
-
 fn refuse_if_of_payment(context: &Context, base: usize, clause: &[Token], reason: Reason) -> Move {
-    let found = arguments::scan(context, base, clause, None);
+    let found = scan::scan(context, base, clause, None);
     if found.items.is_empty() && reason == Reason::Report {
         Move::Nothing
     } else {
@@ -615,52 +189,8 @@ fn refuse_if_of_payment(context: &Context, base: usize, clause: &[Token], reason
     }
 }
 
-/// A clause that is nothing but a cue: "no", "wait", "scratch that", "don't".
-fn pure_cue(clause: &[Token]) -> Option<Move> {
-    let harmless = LIGHT
-        .union(Tags::IT)
-        .union(Tags::PAY_NOUN)
-        .union(Tags::DET)
-        .union(Tags::DAY_WORD)
-        .union(Tags::ME)
-        .union(Tags::FRAME)
-        .union(Tags::FRAME_NEED);
-    let mut tags = Tags::NONE;
-    for token in clause {
-        match token.kind {
-            Kind::Mark(_) => {}
-            Kind::Word
-                if token.has(
-                    harmless
-                        .union(CUES)
-                        .union(Tags::NEG)
-                        .union(Tags::STOP)
-                        .union(Tags::PAY)
-                        .union(Tags::PAY_INFINITIVE),
-                ) =>
-            {
-                tags = tags.union(token.tags)
-            }
-            _ => return None,
-        }
-    }
-    if tags.has(Tags::TAKE_BACK_LAST) && !tags.has(Tags::TAKE_BACK.union(Tags::STOP)) {
-        return Some(Move::TakeBack { all: false });
-    }
-    let negated_verb = tags.has(Tags::NEG) && !tags.has(Tags::STOP);
-    if tags.has(Tags::TAKE_BACK.union(Tags::NO)) || negated_verb {
-        return Some(Move::TakeBack { all: true });
-    }
-    if tags.has(Tags::STOP) && !tags.has(Tags::NEG.union(Tags::PAY)) {
-        return Some(Move::TakeBack { all: true });
-    }
-    tags.has(Tags::REPAIR)
-        .then_some(Move::Nothing)
-        .filter(|_| !tags.has(Tags::PAY))
-}
-
 fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
-    let found = arguments::scan(context, base, clause, None);
+    let found = scan::scan(context, base, clause, None);
     let has = |tags: Tags| {
         clause
             .iter()
@@ -698,7 +228,10 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         // "wrong person, Carol": what follows cannot be read, but something is taken back.
         if first.is_some_and(|first| first.has(CUES.without(Tags::REPAIR)) || has(Tags::TAKE_BACK))
         {
-            return Move::TakeBack { all: true };
+            return Move::TakeBack {
+                all: true,
+                of_what: false,
+            };
         }
         if let Some(act) = acts::fragment(context, base, clause) {
             return act;
@@ -716,6 +249,9 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     }
     if found.reverse || found.me && !found.items.is_empty() {
         return Move::Refuse(Reason::Reverse);
+    }
+    if found.negated {
+        return forbid(&found);
     }
     let repair = has(CUES
         .union(Tags::INSTEAD)
@@ -776,7 +312,10 @@ fn forbid(found: &Arguments) -> Move {
         return if found.unknown_word {
             Move::Nothing
         } else {
-            Move::TakeBack { all: true }
+            Move::TakeBack {
+                all: true,
+                of_what: false,
+            }
         };
     }
     Move::Forbid {
@@ -795,7 +334,10 @@ fn stop(found: &Arguments) -> Move {
         return if found.unknown_word {
             Move::Nothing
         } else {
-            Move::TakeBack { all: true }
+            Move::TakeBack {
+                all: true,
+                of_what: true,
+            }
         };
     }
     Move::Forbid {

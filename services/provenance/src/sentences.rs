@@ -133,6 +133,8 @@ pub(crate) fn clauses(tokens: &[Token]) -> Vec<Range<usize>> {
 
 fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     let token = &tokens[at];
+    let denied = !is_soft(tokens, at - 1)
+        && (start..at).any(|at| is_negation(tokens, at) || tokens[at].has(Tags::STOP));
     let only_light = tokens[start..at]
         .iter()
         .all(|token| token.has(LIGHT.union(Tags::REPAIR)) && token.kind == Kind::Word);
@@ -142,11 +144,12 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
             .union(Tags::TAKE_BACK_LAST)
             .union(Tags::FIX),
     ) {
-        // "no wait", "sorry, I meant": one cue, unless something was asked before it.
-        return !only_light;
+        // "no wait", "sorry, I meant": one cue, unless something was asked before it. A negation before it
+        // without a mark reaches over it ("don't actually send 50", "don't send it to Bob").
+        return !only_light && !denied;
     }
     if token.has(Tags::NO) && !is_negation(tokens, at) {
-        return !only_light;
+        return !only_light && !denied;
     }
     let before = &tokens[at - 1];
     let soft = is_soft(tokens, at - 1);

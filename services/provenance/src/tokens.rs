@@ -90,11 +90,14 @@ pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
     if token.kind != Kind::Word || !token.has(Tags::NEG) {
         return false;
     }
-    let answers = tokens.get(at + 1).is_none_or(|next| {
-        matches!(next.kind, Kind::Mark(_))
-            || next.has(Tags::REPAIR.union(Tags::FIX).union(Tags::TAKE_BACK))
+    let next = tokens.get(at + 1);
+    let before_mark = next.is_none_or(|next| matches!(next.kind, Kind::Mark(_)));
+    let before_cue = next.is_some_and(|next| {
+        next.kind == Kind::Word && next.has(Tags::REPAIR.union(Tags::FIX).union(Tags::TAKE_BACK))
     });
-    !(token.has(Tags::NO.union(Tags::TAKE_BACK)) && answers)
+    let answers = (token.has(Tags::NO) && (before_mark || before_cue))
+        || (token.has(Tags::TAKE_BACK) && before_mark);
+    !answers
 }
 
 /// How numbers are read in this conversation.

@@ -32,6 +32,7 @@ const TABLES: &[Table] = &[
     table!("it"),
     table!("nl"),
     table!("pl"),
+    table!("languages"),
 ];
 
 #[test]

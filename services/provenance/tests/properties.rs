@@ -94,6 +94,14 @@ fn doubt() -> impl Strategy<Value = (&'static str, &'static str)> {
     prop::sample::select(vec![
         ("Don't ", ""),
         ("Never ", ""),
+        ("Don't actually ", ""),
+        ("I don't want to ", ""),
+        ("Please do not just ", ""),
+        ("You must never ", ""),
+        ("Bob needs to ", ""),
+        ("My sister wants to ", ""),
+        ("Yesterday: ", ""),
+        ("", " nicht"),
         ("If my salary arrives, ", ""),
         ("Unless Bob calls, ", ""),
         ("What if I ", "?"),
@@ -113,8 +121,18 @@ fn doubt() -> impl Strategy<Value = (&'static str, &'static str)> {
     ])
 }
 
+/// A thousand cases for each property, or more where `PROPTEST_CASES` says so.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig {
+        cases: default.cases.max(1_000),
+        failure_persistence: None,
+        ..default
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn any_text_is_read_without_panic_and_spans_lie_inside(texts in prop::collection::vec(any::<String>(), 0..4), locale in "[a-z]{2}(-[A-Z]{2})?") {
@@ -152,7 +170,10 @@ proptest! {
     fn doubt_in_one_message_adds_no_pair_to_a_conversation(turns in prop::collection::vec(turn(), 1..5), at in any::<prop::sample::Index>(), (before, after) in doubt()) {
         let at = at.index(turns.len());
         // Of two requests in one message the doubt may be about one.
-        prop_assume!(!turns[at].contains(". "));
+        let mut turns = turns;
+        if turns[at].contains(". ") {
+            turns[at] = "Send 7 to Dave".to_owned();
+        }
         let plain = pairs(&ground(&input(&turns, "en")));
         let mut doubted = turns.clone();
         doubted[at] = format!("{before}{}{after}", turns[at]);

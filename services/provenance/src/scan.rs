@@ -1,0 +1,458 @@
+//! Reading a clause: amounts, accounts, dates and rhythms, and how far a negation reaches.
+
+use countersign_domain::Frequency;
+
+use crate::{
+    Grounded, MessageSpan, Reason,
+    arguments::{Arguments, Item},
+    context::Context,
+    dates,
+    moves::{AmountMention, HowMuch},
+    tags::Tags,
+    tokens::{self, Kind, Token},
+};
+
+/// What stands before a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preposition {
+    None,
+    To,
+    For,
+    From,
+    Into,
+    On,
+}
+
+/// How far a negation reaches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Negation {
+    None,
+    /// Only the next value.
+    Next,
+    /// Up to a word of contrast.
+    Rest,
+}
+
+/// Words after which a value belongs to the clause again although a tail was open.
+const REOPENS: Tags = Tags::TO;
+
+/// A clause being read from left to right.
+pub(crate) struct Scan<'c, 'a> {
+    pub(crate) context: &'c Context<'a>,
+    /// Place of the clause's first token in the message.
+    pub(crate) base: usize,
+    pub(crate) tokens: &'c [Token],
+    pub(crate) found: Arguments,
+    pub(crate) preposition: Preposition,
+    pub(crate) negation: Negation,
+    pub(crate) tail: bool,
+    pub(crate) or: bool,
+    pub(crate) dates: Vec<Grounded<Option<(i32, u8, u8)>>>,
+}
+
+/// Reads a clause. `verb` is the place of its verb, which is no argument; a negation before it covers what follows.
+pub(crate) fn scan(
+    context: &Context,
+    base: usize,
+    tokens: &[Token],
+    verb: Option<usize>,
+) -> Arguments {
+    let mut scan = Scan {
+        context,
+        base,
+        tokens,
+        found: Arguments::default(),
+        preposition: Preposition::None,
+        negation: Negation::None,
+        tail: false,
+        or: false,
+        dates: Vec::new(),
+    };
+    for at in 0..tokens.len() {
+        if verb == Some(at) {
+            scan.preposition = Preposition::None;
+            continue;
+        }
+        scan.token(at, verb);
+    }
+    scan.finish()
+}
+
+impl Scan<'_, '_> {
+    pub(crate) fn at(&self, at: usize) -> MessageSpan {
+        self.context.span(&self.tokens[at], &self.tokens[at])
+    }
+
+    pub(crate) fn tags(&self, at: usize) -> Tags {
+        self.tokens
+            .get(at)
+            .filter(|token| token.kind == Kind::Word)
+            .map_or(Tags::NONE, |token| token.tags)
+    }
+
+    fn token(&mut self, at: usize, verb: Option<usize>) {
+        let token = &self.tokens[at];
+        match &token.kind {
+            Kind::Mark(mark) => self.mark(at, *mark, verb.is_some()),
+            Kind::Quoted => self.found.unknown_word |= !self.tail,
+            Kind::Masked => self.preposition = Preposition::None,
+            Kind::Date(date) => {
+                let date =
+                    date.and_then(|date| dates::resolve(date, self.context.sent_at_unix_seconds));
+                self.dates.push(Grounded {
+                    value: date,
+                    at: self.at(at),
+                });
+                self.preposition = Preposition::None;
+            }
+            Kind::Amount(_) => self.amount(at),
+            Kind::Name { .. } | Kind::Account(_) | Kind::BadAccount => self.name(at),
+            Kind::Word => self.word(at, verb),
+        }
+    }
+
+    fn mark(&mut self, at: usize, mark: char, has_verb: bool) {
+        match mark {
+            '(' => self.tail = true,
+            ')' => self.tail = false,
+            ',' | '-' | '\n' | '\u{2013}' | '\u{2014}' | ':' => {
+                self.preposition = Preposition::None;
+                // "not Carol, Dave": without a verb to deny, the comma ends what is excluded.
+                if !has_verb {
+                    self.negation = Negation::None;
+                }
+                if self.reopens(at + 1) {
+                    self.tail = false;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a value stands at a place, behind an "and" or article.
+    fn reopens(&self, mut at: usize) -> bool {
+        while self.tags(at).has(
+            Tags::AND
+                .union(Tags::DET)
+                .union(Tags::ALSO)
+                .union(Tags::FILLER),
+        ) {
+            at += 1;
+        }
+        self.tags(at).has(REOPENS)
+            || self.tokens.get(at).is_some_and(|token| {
+                matches!(
+                    token.kind,
+                    Kind::Name {
+                        possessive: false,
+                        ..
+                    } | Kind::Amount(_)
+                        | Kind::Account(_)
+                )
+            })
+    }
+
+    fn amount(&mut self, at: usize) {
+        if self.tail {
+            return;
+        }
+        let token = &self.tokens[at];
+        let Kind::Amount(amount) = token.kind else {
+            return;
+        };
+        let mut much = self.context.sum(amount);
+        let counts_a_thing = amount.currency.is_none()
+            && (self
+                .tokens
+                .get(at + 1)
+                .is_some_and(|next| next.is_unknown() || next.has(Tags::PERSON))
+                || at
+                    .checked_sub(1)
+                    .is_some_and(|before| self.tokens[before].is_unknown()));
+        if token.pasted {
+            much = HowMuch::Open(Reason::Pasted);
+        } else if counts_a_thing && !matches!(much, HowMuch::Open(_)) {
+            much = HowMuch::Open(Reason::AmbiguousAmount);
+        }
+        let preposition = std::mem::replace(&mut self.preposition, Preposition::None);
+        if self.excluded() {
+            if let HowMuch::Sum(units, _) = much {
+                self.found.not_amounts.push(units);
+            }
+            return;
+        }
+        self.found.items.push(Item::Amount {
+            mention: AmountMention {
+                much,
+                at: self.at(at),
+            },
+            total: token.has(Tags::TOTAL),
+            after_to: preposition == Preposition::To,
+            after_from: preposition == Preposition::From,
+            after_on: preposition == Preposition::On,
+        });
+    }
+
+    /// Whether the value just read is excluded by a negation; one that covers a single value is used up.
+    pub(crate) fn excluded(&mut self) -> bool {
+        match self.negation {
+            Negation::None => false,
+            Negation::Rest => true,
+            Negation::Next => {
+                self.negation = Negation::None;
+                true
+            }
+        }
+    }
+
+    fn negation(&mut self, at: usize, verb: Option<usize>) {
+        if verb.is_some_and(|verb| at < verb) {
+            // What stands before it in the clause is not wanted either.
+            self.found.not_payees = self.found.every_payee();
+            self.found.not_amounts = self.found.every_amount();
+            self.found.items.clear();
+            self.negation = Negation::Rest;
+            return;
+        }
+        let skipped = Tags::TO
+            .union(Tags::FOR)
+            .union(Tags::DET)
+            .union(Tags::INTO)
+            .union(Tags::FROM);
+        let mut next = at + 1;
+        while self.tags(next).has(skipped) {
+            next += 1;
+        }
+        let (is_amount, is_payee) = match self.tokens.get(next).map(|token| &token.kind) {
+            Some(Kind::Amount(_)) => (true, false),
+            Some(Kind::Name { .. } | Kind::Account(_)) => (false, true),
+            _ => (false, false),
+        };
+        if !is_amount && !is_payee || self.tail {
+            self.found.negated = true;
+            return;
+        }
+        let same_before = match self.found.items.last() {
+            Some(Item::Amount { .. }) => is_amount,
+            Some(Item::Payee { .. }) => is_payee,
+            None => false,
+        };
+        self.negation = if same_before {
+            Negation::Next
+        } else {
+            Negation::Rest
+        };
+    }
+
+    fn word(&mut self, at: usize, verb: Option<usize>) {
+        let tags = self.tokens[at].tags;
+        if tags.has(Tags::NEG_HARMLESS) {
+            self.tail = true;
+        } else if tokens::is_negation(self.tokens, at) {
+            self.negation(at, verb);
+        } else if tags.has(Tags::CONTRAST) {
+            self.negation = Negation::None;
+            self.tail = false;
+            self.preposition = Preposition::None;
+        } else if (tags.has(Tags::RHYTHM) || tags.has(Tags::EVERY)) && self.rhythm(at) {
+        } else if tags.has(Tags::AND) {
+            if self.reopens(at) {
+                self.tail = false;
+            }
+        } else if tags.has(
+            Tags::FROM
+                .union(Tags::TO)
+                .union(Tags::INTO)
+                .union(Tags::FOR),
+        ) {
+            self.preposition(at, tags);
+        } else if tags.has(Tags::EACH) {
+            self.found.each = true;
+        } else if tags.has(Tags::RESPECTIVELY) {
+            self.found.respectively = true;
+        } else if self.tail || self.only_leads(at, tags, verb) {
+        } else if tags.has(Tags::TAIL)
+            && !self.is_time(at, tags)
+            && !(tags.has(Tags::DEBT) && verb.is_none())
+        {
+            self.tail = true;
+        } else if tags.has(Tags::SAME) {
+            self.same(at);
+        } else if tags.has(Tags::PRONOUN) && !self.is_possessive(at) {
+            self.pronoun(at);
+        } else {
+            self.plain_word(at, tags, verb);
+        }
+    }
+
+    /// "so" before the verb leads over to the request instead of giving a reason.
+    fn only_leads(&self, at: usize, tags: Tags, verb: Option<usize>) -> bool {
+        tags.has(Tags::TAIL) && tags.has(Tags::FILLER) && verb.is_some_and(|verb| at < verb)
+    }
+
+    /// A word that can begin both a reason and a time stands before a time.
+    fn is_time(&self, at: usize, tags: Tags) -> bool {
+        let time = self
+            .tokens
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.kind, Kind::Masked | Kind::Date(_)));
+        tags.has(Tags::ON) && time
+    }
+
+    fn plain_word(&mut self, at: usize, tags: Tags, verb: Option<usize>) {
+        let found = &mut self.found;
+        found.polite |= tags.has(Tags::POLITE);
+        found.also |= tags.has(Tags::ALSO);
+        found.it |= tags.has(Tags::IT);
+        found.pay_noun |= tags.has(Tags::PAY_NOUN);
+        if tags.has(Tags::ORDER_NOUN) {
+            found.order_noun = true;
+            found.terms.recurring = true;
+        }
+        self.or |= tags.has(Tags::OR);
+        if tags.has(Tags::ON.union(Tags::START)) {
+            self.preposition = Preposition::On;
+        }
+        self.found.me |= tags.has(Tags::ME);
+        let wants_name = matches!(
+            self.preposition,
+            Preposition::To | Preposition::Into | Preposition::For
+        );
+        let stranger = tags.is_empty()
+            || tags.has(Tags::PERSON)
+            || (wants_name && tags.has(Tags::COMMON.union(Tags::PAYEE_NOUN)));
+        if tags.is_empty() {
+            self.found.unknown_word = true;
+        }
+        if stranger {
+            self.stranger(at, wants_name, verb);
+        }
+    }
+
+    fn preposition(&mut self, at: usize, tags: Tags) {
+        let mut next = at + 1;
+        while self.tags(next).has(Tags::DET.union(Tags::FILLER))
+            && !self.tags(next).has(Tags::PRONOUN)
+        {
+            next += 1;
+        }
+        let value = self.tokens.get(next).map(|token| &token.kind);
+        if tags.has(Tags::FOR) {
+            let named = matches!(
+                value,
+                Some(
+                    Kind::Name {
+                        possessive: false,
+                        ..
+                    } | Kind::Account(_)
+                        | Kind::Amount(_)
+                )
+            ) || self.tags(next).has(Tags::PRONOUN) && !self.is_possessive(next);
+            if named && !self.tail {
+                self.preposition = Preposition::For;
+            } else {
+                self.tail = true;
+            }
+            return;
+        }
+        if self.tail
+            && !matches!(
+                value,
+                Some(
+                    Kind::Name {
+                        possessive: false,
+                        ..
+                    } | Kind::Account(_)
+                        | Kind::BadAccount
+                )
+            )
+        {
+            return;
+        }
+        if tags.has(Tags::FROM) {
+            self.preposition = Preposition::From;
+        } else if tags.has(Tags::TO) {
+            // "to cover", "to pay off": what it is for.
+            let verb_follows = self
+                .tags(at + 1)
+                .has(Tags::PAY.union(Tags::TAIL).union(Tags::CHANGE))
+                && !self.tags(at + 1).has(Tags::PAY_NOUN);
+            self.tail = verb_follows;
+            self.preposition = if verb_follows {
+                Preposition::None
+            } else {
+                Preposition::To
+            };
+        } else if self.preposition == Preposition::None {
+            self.preposition = Preposition::Into;
+        }
+    }
+
+    fn same(&mut self, at: usize) {
+        self.preposition = Preposition::None;
+        if self.excluded() {
+            return;
+        }
+        let mention = AmountMention {
+            much: HowMuch::Same,
+            at: self.at(at),
+        };
+        self.found.items.push(Item::Amount {
+            mention,
+            total: false,
+            after_to: false,
+            after_from: false,
+            after_on: false,
+        });
+    }
+
+    fn rhythm(&mut self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let next = self.tags(at + 1);
+        let (value, end) = if token.has(Tags::RHYTHM) {
+            (token.value, at)
+        } else if next.has(Tags::WEEKDAY) {
+            (Some("weekly"), at + 1)
+        } else if next.has(Tags::TIME_UNIT) {
+            let value = match self.tokens[at + 1].value {
+                Some("week") => "weekly",
+                Some("month") => "monthly",
+                Some("quarter") => "quarterly",
+                Some("year") => "yearly",
+                _ => "other",
+            };
+            (Some(value), at + 1)
+        } else if next.has(Tags::MONTH) {
+            (Some("yearly"), at + 1)
+        } else {
+            return false;
+        };
+        self.preposition = Preposition::None;
+        let frequency: Option<Frequency> = value.and_then(|value| value.parse().ok());
+        let span = self.context.span(token, &self.tokens[end]);
+        let contradicts = self.found.terms.recurring
+            && self
+                .found
+                .terms
+                .frequency
+                .as_ref()
+                .is_some_and(|known| Some(known.value) != frequency);
+        self.found.terms.recurring = true;
+        self.found.terms.frequency = frequency
+            .filter(|_| !contradicts && !token.pasted)
+            .map(|value| Grounded { value, at: span });
+        true
+    }
+
+    fn finish(mut self) -> Arguments {
+        // Two dates: which one is the first day is not said.
+        if let [date] = self.dates.as_slice() {
+            self.found.terms.start = date.value.map(|value| Grounded { value, at: date.at });
+        }
+        let left = self.found.items.is_empty();
+        self.found.negated |=
+            left && !(self.found.not_payees.is_empty() && self.found.not_amounts.is_empty());
+        self.found.negated |= left && self.negation == Negation::Rest;
+        self.found
+    }
+}

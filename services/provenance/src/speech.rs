@@ -1,0 +1,347 @@
+//! Speech acts: whether the words around a verb make a request, a question, a report or something else.
+
+use std::ops::Range;
+
+use crate::{
+    Reason,
+    context::Context,
+    moves::Move,
+    sentences::VERBS,
+    tags::Tags,
+    tokens::{self, Kind, Token},
+};
+
+/// Words before a verb that leave the clause a request.
+pub(crate) const BEFORE_A_VERB: Tags = Tags::FILLER
+    .union(Tags::POLITE)
+    .union(Tags::ALSO)
+    .union(Tags::AFFIRM)
+    .union(Tags::FRAME)
+    .union(Tags::FRAME_MINE)
+    .union(Tags::FRAME_NEED)
+    .union(Tags::REPAIR)
+    .union(Tags::INSTEAD)
+    .union(Tags::NO)
+    .union(Tags::AND)
+    .union(Tags::CONTRAST)
+    .union(Tags::DAY_WORD)
+    .union(Tags::ON)
+    .union(Tags::START)
+    .union(Tags::RHYTHM)
+    .union(Tags::EVERY)
+    .union(Tags::TIME_UNIT)
+    .union(Tags::WEEKDAY)
+    .union(Tags::MONTH)
+    .union(Tags::TO)
+    .union(Tags::INTO)
+    .union(Tags::FOR)
+    .union(Tags::FROM)
+    .union(Tags::OF)
+    .union(Tags::DET)
+    .union(Tags::NEG)
+    .union(Tags::PRONOUN)
+    .union(Tags::IT)
+    .union(Tags::SAME)
+    .union(Tags::EACH)
+    .union(Tags::RESPECTIVELY)
+    .union(Tags::PAY_NOUN)
+    .union(Tags::ORDER_NOUN)
+    .union(Tags::ACCOUNT_NOUN)
+    .union(Tags::CARD_NOUN)
+    .union(Tags::CURRENCY)
+    .union(Tags::TAKE_BACK)
+    .union(Tags::TAKE_BACK_LAST)
+    .union(Tags::TITLE)
+    .union(Tags::UNIT)
+    .union(Tags::ME);
+
+/// Words a clause without a verb may hold so that its values count.
+pub(crate) const IN_A_FRAGMENT: Tags = BEFORE_A_VERB
+    .without(Tags::FRAME_NEED)
+    .without(Tags::FRAME_MINE)
+    .union(Tags::FIX)
+    .union(Tags::APPROX)
+    .union(Tags::CENT)
+    .union(Tags::TOTAL)
+    .union(Tags::OR);
+
+pub(crate) const CUES: Tags = Tags::REPAIR
+    .union(Tags::NO)
+    .union(Tags::TAKE_BACK)
+    .union(Tags::TAKE_BACK_LAST);
+
+pub(crate) const LIGHT: Tags = Tags::FILLER
+    .union(Tags::POLITE)
+    .union(Tags::AFFIRM)
+    .union(Tags::AND)
+    .union(Tags::CONTRAST)
+    .union(Tags::ALSO);
+
+/// Why no clause of a sentence can ground anything.
+pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
+    let words = || tokens.iter().filter(|token| token.kind == Kind::Word);
+    if words().any(|token| token.has(Tags::CONDITION)) {
+        return Some(Reason::Conditional);
+    }
+    if words().any(|token| token.has(Tags::HYPOTHESIS)) {
+        return Some(Reason::Question);
+    }
+    if words().any(|token| token.has(Tags::REMIND)) {
+        return Some(Reason::Reminder);
+    }
+    if words().any(|token| token.has(Tags::TEXT_WORK.union(Tags::ANNOUNCE))) {
+        return Some(Reason::Quoted);
+    }
+    let head = tokens.iter().find(|token| {
+        token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR).union(Tags::NO))
+    });
+    let framed = words().any(|token| token.has(Tags::FRAME.union(Tags::POLITE)));
+    if head.is_some_and(|head| head.has(Tags::ASK.union(Tags::ASK_HEAD))) {
+        return Some(Reason::Question);
+    }
+    if words().any(|token| token.has(Tags::FRAME_MINE))
+        && !words().any(|token| token.has(Tags::POLITE))
+    {
+        return Some(Reason::Question);
+    }
+    let tagged = tokens.last().is_some_and(|last| last.has(Tags::ASK_TAG));
+    (question && !framed && !tagged).then_some(Reason::Question)
+}
+
+/// A condition behind a request, without a request of its own ("but only if my salary arrives").
+pub(crate) fn is_afterthought(tokens: &[Token]) -> bool {
+    let first = tokens
+        .iter()
+        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)));
+    let asks_else = tokens
+        .iter()
+        .any(|token| token.has(Tags::ASK.union(Tags::PAY)) && token.kind == Kind::Word);
+    first.is_some_and(|first| first.has(Tags::CONDITION)) && !asks_else
+}
+
+/// Somebody else is said to speak, and the clause is what they say.
+pub(crate) fn said_by_another(tokens: &[Token], clause: &Range<usize>) -> bool {
+    let before = &tokens[..clause.start];
+    if before
+        .iter()
+        .any(|token| token.has(Tags::SAY) && token.kind == Kind::Word)
+    {
+        return true;
+    }
+    // "Bob: send 20 to Alice"
+    let Some(colon) = before.iter().rposition(|token| token.is_mark(":")) else {
+        return false;
+    };
+    if colon + 1 != clause.start
+        && !tokens[colon + 1..clause.start]
+            .iter()
+            .all(|token| token.has(LIGHT))
+    {
+        return false;
+    }
+    let speaker = before[..colon]
+        .iter()
+        .filter(|token| !token.has(Tags::DET.union(LIGHT)));
+    let mut speakers = 0;
+    for token in speaker {
+        if matches!(token.kind, Kind::Mark(_) | Kind::Masked) {
+            continue;
+        }
+        let is_speaker = matches!(token.kind, Kind::Name { .. })
+            || token.has(Tags::PERSON)
+            || (token.is_unknown() && token.capital);
+        if !is_speaker {
+            return false;
+        }
+        speakers += 1;
+    }
+    let asks = tokens[clause.clone()]
+        .iter()
+        .any(|token| token.has(VERBS) && token.kind == Kind::Word);
+    speakers > 0 && asks
+}
+
+/// Whether the words before a colon introduce a request: they ask themselves, name whom or what it is for or
+/// a debt, or hold nothing but small words ("New request:"). "Yesterday:" and "In German:" do not.
+pub(crate) fn introduces(before: &[Token]) -> bool {
+    let is_debt = before.iter().any(|token| token.has(Tags::DEBT));
+    let has_verb = verb_of(before).is_some();
+    let small = Tags::COMMON
+        .union(Tags::ORDINAL)
+        .union(Tags::ONE)
+        .union(LIGHT)
+        .union(IN_A_FRAGMENT);
+    let only_small = before.iter().all(|token| match token.kind {
+        Kind::Word => token.has(small) && !token.has(Tags::INTO),
+        Kind::Quoted => false,
+        _ => true,
+    });
+    let purpose = before
+        .iter()
+        .find(|token| !token.has(LIGHT))
+        .is_some_and(|first| first.has(Tags::FOR));
+    is_debt || has_verb || only_small || purpose
+}
+
+/// The verb of a clause. A noun of paying behind an article is none.
+pub(crate) fn verb_of(clause: &[Token]) -> Option<usize> {
+    (0..clause.len()).find(|at| {
+        let token = &clause[*at];
+        if token.kind != Kind::Word || !token.has(VERBS) || token.has(Tags::FIX) {
+            return false;
+        }
+        if !token.has(
+            Tags::PAY_NOUN
+                .union(Tags::ORDER_NOUN)
+                .union(Tags::CARD_NOUN),
+        ) {
+            return true;
+        }
+        at.checked_sub(1)
+            .map(|before| &clause[before])
+            .is_none_or(|before| {
+                let noun_before = before.has(
+                    Tags::DET
+                        .union(Tags::OF)
+                        .union(Tags::COMMON)
+                        .union(Tags::ORDINAL)
+                        .union(Tags::PAY_NOUN),
+                ) && !before.has(Tags::PRONOUN.union(Tags::FRAME))
+                    || (before.has(VERBS) && before.kind == Kind::Word)
+                    || matches!(
+                        before.kind,
+                        Kind::Amount(_)
+                            | Kind::Name {
+                                possessive: true,
+                                ..
+                            }
+                    );
+                !noun_before
+            })
+    })
+}
+
+/// Why the words before a verb make the clause no request.
+pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) -> Option<Reason> {
+    let mut purpose = false;
+    let before = &clause[..verb];
+    for token in before {
+        match token.kind {
+            Kind::Word if token.has(Tags::SAY) => return Some(Reason::Quoted),
+            Kind::Word if token.has(Tags::REVERSE) => return Some(Reason::Reverse),
+            Kind::Mark(',') => purpose = false,
+            Kind::Word if purpose && !token.has(Tags::SUBJECT.union(VERBS).union(Tags::ASK)) => {}
+            Kind::Word if token.has(Tags::FOR) => purpose = true,
+            Kind::Word
+                if !token.has(BEFORE_A_VERB)
+                    || token.has(Tags::SUBJECT) && !token.has(BEFORE_A_VERB) =>
+            {
+                return Some(Reason::Report);
+            }
+            Kind::Quoted => return Some(Reason::Quoted),
+            _ => {}
+        }
+    }
+    // "Bob must send 50": the one who acts is another.
+    let acts_himself = before.windows(2).any(|pair| {
+        matches!(pair[0].kind, Kind::Name { .. })
+            && pair[1].has(Tags::FRAME.union(Tags::FRAME_NEED).union(Tags::FRAME_MINE))
+            && pair[1].kind == Kind::Word
+    });
+    if acts_himself {
+        return Some(Reason::Report);
+    }
+    let framed = before.iter().any(|token| {
+        token.has(
+            Tags::FRAME
+                .union(Tags::FRAME_NEED)
+                .union(Tags::FRAME_MINE)
+                .union(Tags::POLITE),
+        )
+    });
+    let needs_frame = !clause[verb].has(
+        Tags::PAY
+            .union(Tags::REFUND)
+            .union(Tags::CHANGE)
+            .union(Tags::STOP)
+            .union(Tags::FREEZE)
+            .union(Tags::UNFREEZE)
+            .union(Tags::DISPUTE)
+            .union(Tags::MAKE)
+            .union(Tags::ADD)
+            .union(Tags::SPLIT),
+    );
+    let polite = clause.iter().any(|token| token.has(Tags::POLITE));
+    let denied = (0..verb).any(|at| tokens::is_negation(clause, at));
+    let infinitive = clause[verb].has(Tags::PAY_INFINITIVE)
+        && before
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
+    // "nicht nötig, Bob 20 zu überweisen"
+    let denied_ahead = before
+        .iter()
+        .any(|token| token.has(Tags::TAKE_BACK) && token.has(Tags::NEG));
+    if needs_frame && !framed && denied_ahead {
+        return Some(Reason::Negated);
+    }
+    let asks_alone = infinitive && context.lexicon.infinitive_asks;
+    if needs_frame && !(framed || polite || denied || asks_alone) {
+        return Some(Reason::Report);
+    }
+    let needed = before.iter().any(|token| token.has(Tags::FRAME_NEED));
+    let vague = clause.iter().any(|token| token.has(Tags::VAGUE_TIME));
+    (needed && vague).then_some(Reason::Report)
+}
+
+/// A clause that is nothing but a cue: "no", "wait", "scratch that", "don't".
+pub(crate) fn pure_cue(clause: &[Token]) -> Option<Move> {
+    let harmless = LIGHT
+        .union(Tags::IT)
+        .union(Tags::PAY_NOUN)
+        .union(Tags::DET)
+        .union(Tags::DAY_WORD)
+        .union(Tags::ME)
+        .union(Tags::FRAME)
+        .union(Tags::FRAME_NEED);
+    let mut tags = Tags::NONE;
+    for token in clause {
+        match token.kind {
+            Kind::Mark(_) => {}
+            Kind::Word
+                if token.has(
+                    harmless
+                        .union(CUES)
+                        .union(Tags::NEG)
+                        .union(Tags::STOP)
+                        .union(Tags::PAY)
+                        .union(Tags::PAY_INFINITIVE),
+                ) =>
+            {
+                tags = tags.union(token.tags)
+            }
+            _ => return None,
+        }
+    }
+    if tags.has(Tags::TAKE_BACK_LAST) && !tags.has(Tags::TAKE_BACK.union(Tags::STOP)) {
+        return Some(Move::TakeBack {
+            all: false,
+            of_what: false,
+        });
+    }
+    let negated_verb = tags.has(Tags::NEG) && !tags.has(Tags::STOP);
+    if tags.has(Tags::TAKE_BACK.union(Tags::NO)) || negated_verb {
+        return Some(Move::TakeBack {
+            all: true,
+            of_what: false,
+        });
+    }
+    if tags.has(Tags::STOP) && !tags.has(Tags::NEG.union(Tags::PAY)) {
+        return Some(Move::TakeBack {
+            all: true,
+            of_what: true,
+        });
+    }
+    tags.has(Tags::REPAIR)
+        .then_some(Move::Nothing)
+        .filter(|_| !tags.has(Tags::PAY))
+}
