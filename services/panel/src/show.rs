@@ -1,6 +1,6 @@
 //! How values look on the server-drawn pages: names of outsiders, account numbers, days, moments.
 
-use countersign_screening::display_name;
+use countersign_screening::{DisplayName, display_name};
 use time::{
     Date, OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description,
 };
@@ -18,9 +18,15 @@ pub struct ShownName {
 pub fn name(stored: &str) -> ShownName {
     let shown = display_name(stored);
     ShownName {
+        remark: remark(&shown),
         text: shown.text,
-        remark: shown.notes.join("; "),
     }
+}
+
+/// What hides in a name, in words that follow "this name". That it was cut is marked in the name itself.
+pub fn remark(shown: &DisplayName) -> String {
+    let hidden = shown.notes.iter().filter(|note| !note.starts_with("cut:"));
+    hidden.map(String::as_str).collect::<Vec<_>>().join(" and ")
 }
 
 /// An outsider's text that may be empty, such as a payment's reference.
@@ -88,6 +94,11 @@ mod tests {
         let shown = name("Bob\u{202e}");
         assert_eq!(shown.text, "Bob\u{fffd}");
         assert!(!shown.remark.is_empty());
+        let long = name(&"x".repeat(90));
+        assert!(
+            long.text.ends_with('…') && long.remark.is_empty(),
+            "{long:?}"
+        );
         assert_eq!(optional_name("  "), None);
     }
 }

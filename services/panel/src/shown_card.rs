@@ -6,6 +6,8 @@
 use countersign_execution::Card;
 use countersign_screening::display_name;
 
+use crate::show;
+
 /// Stands between a name and the end of its account.
 const ACCOUNT_MARK: &str = " ·· ";
 
@@ -29,11 +31,11 @@ fn label(stored: &str) -> String {
         None => (stored, String::new()),
     };
     let name = display_name(name);
-    let mut text = name.text + &account;
-    if !name.notes.is_empty() {
-        text = format!("{text} (careful: this name {})", name.notes.join(" and "));
+    let remark = show::remark(&name);
+    if remark.is_empty() {
+        return name.text + &account;
     }
-    text
+    format!("{}{account} (careful: this name {remark})", name.text)
 }
 
 #[cfg(test)]
@@ -48,7 +50,7 @@ mod tests {
             "B\u{43e}b ·· 6819 (careful: this name contains a Cyrillic “о”)"
         );
         let long = label(&format!("{} ·· 6819", "x".repeat(140)));
-        assert!(long.contains(" ·· 6819"), "{long}");
+        assert!(long.ends_with("… ·· 6819"), "{long}");
         let hidden = label("Bob\u{202e} ·· 6819");
         assert!(
             hidden.starts_with("Bob\u{fffd} ·· 6819 (careful"),
