@@ -348,10 +348,15 @@ test("the page holds its policy: no script can make markup, and nobody can frame
     };
   });
   assert.deepEqual(tried, { markup: "TypeError", policy: "TypeError" });
-  const html = await page.content();
-  await page.evaluate(() => window.postMessage({ confirm: true }, "*"));
-  await page.waitForTimeout(100);
-  assert.equal(await page.content(), html);
+  const request = await toBob(20);
+  const card = await cardOf(page, request);
+  await page.waitForTimeout(LOOK_MS);
+  const made = [];
+  page.on("request", (sent) => made.push(sent.url()));
+  await page.evaluate(() => window.postMessage({ confirm: true, code: "x" }, "*"));
+  await page.waitForTimeout(300);
+  assert.equal(await card.getAttribute("data-state"), "pending");
+  assert.deepEqual(made.filter((url) => url.includes("/actions/") || url.includes("/chat-code")), []);
   await context.close();
 });
 
