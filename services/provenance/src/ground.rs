@@ -1,5 +1,7 @@
 //! From a conversation to what is live in it.
 
+use std::collections::HashMap;
+
 use crate::{
     Consumed, Grounding, Input, Message, MessageSpan, PaymentAsk, Reason, Refusal, Span, Target,
     context::Context,
@@ -329,17 +331,19 @@ fn finish(input: &Input, dialogue: Dialogue) -> Grounding {
         taken_back_at: dialogue.taken_back_at,
         ..Grounding::default()
     };
+    let place: HashMap<i64, usize> = input
+        .messages
+        .iter()
+        .enumerate()
+        .map(|(place, message)| (message.sequence, place))
+        .collect();
     let is_stale = |sequence: i64| {
-        let later = input
-            .messages
-            .iter()
-            .filter(|message| message.sequence > sequence)
-            .count();
-        let sent = input
-            .messages
-            .iter()
-            .find(|message| message.sequence == sequence)
-            .map_or(0, |message| message.sent_at_unix_seconds);
+        // A message that is not among them is as old as can be.
+        let Some(place) = place.get(&sequence) else {
+            return true;
+        };
+        let later = input.messages.len() - 1 - place;
+        let sent = input.messages[*place].sent_at_unix_seconds;
         later > input.stale_after_messages
             || input.now_unix_seconds.saturating_sub(sent) > input.stale_after_seconds
     };

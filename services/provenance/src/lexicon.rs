@@ -302,9 +302,16 @@ impl Lexicon {
         if let Some(phrases) = self.phrases.get(first) {
             return phrases;
         }
-        self.unaccented
+        let plain = self
+            .unaccented
             .get(first)
-            .and_then(|word| self.phrases.get(word))
+            .and_then(|word| self.phrases.get(word));
+        if let Some(phrases) = plain {
+            return phrases;
+        }
+        // "noooo"
+        squeezed(first)
+            .and_then(|word| self.phrases.get(word.as_str()))
             .map_or(&[], Vec::as_slice)
     }
 
@@ -315,4 +322,20 @@ impl Lexicon {
             .filter(|phrase| phrase.rest.is_empty())
             .fold(Tags::NONE, |tags, phrase| tags.union(phrase.tags))
     }
+}
+
+/// A word with its drawn-out letters written once, where it has any (three of one or more).
+fn squeezed(word: &str) -> Option<String> {
+    let mut plain = String::with_capacity(word.len());
+    let mut letters = word.chars().peekable();
+    let mut drawn = false;
+    while let Some(letter) = letters.next() {
+        let mut run = 1;
+        while letters.next_if_eq(&letter).is_some() {
+            run += 1;
+        }
+        drawn |= run >= 3;
+        plain.extend(std::iter::repeat_n(letter, if run == 2 { 2 } else { 1 }));
+    }
+    drawn.then_some(plain)
 }

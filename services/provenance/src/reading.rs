@@ -226,7 +226,11 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
             return Move::Compute;
         }
         // "wrong person, Carol": what follows cannot be read, but something is taken back.
-        if first.is_some_and(|first| first.has(CUES.without(Tags::REPAIR)) || has(Tags::TAKE_BACK))
+        // So does denying "that" in other words.
+        let denies_it = found.negated && found.it && found.items.is_empty();
+        if denies_it
+            || first
+                .is_some_and(|first| first.has(CUES.without(Tags::REPAIR)) || has(Tags::TAKE_BACK))
         {
             return Move::TakeBack {
                 all: true,
@@ -252,6 +256,13 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     }
     if found.negated {
         return forbid(&found);
+    }
+    // "I've changed my mind about Bob"
+    if found.items.is_empty() && has(Tags::TAKE_BACK) {
+        return Move::TakeBack {
+            all: true,
+            of_what: false,
+        };
     }
     let repair = has(CUES
         .union(Tags::INSTEAD)
@@ -309,7 +320,7 @@ fn forbid(found: &Arguments) -> Move {
     let (payees, amounts) = (found.every_payee(), found.every_amount());
     if payees.is_empty() && amounts.is_empty() {
         // "I don't want to send that": the words name nothing else that it could be about.
-        return if found.unknown_word {
+        return if found.unknown_word && !found.it {
             Move::Nothing
         } else {
             Move::TakeBack {

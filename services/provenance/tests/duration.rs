@@ -34,12 +34,12 @@ fn shortest(input: &Input) -> Duration {
 #[test]
 fn the_time_grows_with_the_history_and_no_faster() {
     ground(&history(1)); // Reads the language files.
-    let (short, long) = (shortest(&history(50)), shortest(&history(400)));
-    println!("50 messages {short:?}, 400 messages {long:?}");
-    // Eight times the messages; twice that leaves room for a busy machine, a square would be 64 times.
-    assert!(
-        long < short * 16,
-        "50 messages {short:?}, 400 messages {long:?}"
-    );
-    assert!(short < Duration::from_millis(60), "{short:?}");
+    // A busy machine can slow one side down: one quiet moment of several is enough.
+    let quiet = (0..5).any(|_| {
+        let (short, long) = (shortest(&history(50)), shortest(&history(400)));
+        println!("50 messages {short:?}, 400 messages {long:?}");
+        // Eight times the messages; a square would be 64 times.
+        long < short * 16 && short < Duration::from_millis(60)
+    });
+    assert!(quiet);
 }
