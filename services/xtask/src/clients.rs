@@ -1,7 +1,6 @@
 //! MCP clients that none of us wrote, against a running bank's door: the official inspector's command line
 //! and the official Python client. Each lists the tools and calls one that reads.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +9,6 @@ use anyhow::{Context, ensure};
 use countersign_testkit::{Bank, Service, checkout};
 use serde_json::{Value, json};
 
-use crate::commands::test::must;
 use crate::counts::Counts;
 use crate::tools;
 
@@ -174,31 +172,5 @@ fn check_accounts(accounts: &Value) -> anyhow::Result<()> {
 /// The Python of an environment of its own, with the client installed as its requirements say.
 fn python() -> anyhow::Result<PathBuf> {
     let requirements = checkout::root().join(FOLDER).join("requirements.txt");
-    let wanted = fs::read(&requirements)?;
-    let folder = checkout::root().join("target/clients-venv");
-    let python = folder.join("bin/python");
-    let mark = folder.join("requirements.installed");
-    if fs::read(&mark).ok().as_deref() != Some(&wanted[..]) {
-        println!("Installing the Python client into target/clients-venv");
-        tools::python()?;
-        must(
-            Command::new("python3")
-                .args(["-m", "venv", "--clear"])
-                .arg(&folder),
-        )?;
-        must(
-            Command::new(&python)
-                .args([
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    "-r",
-                ])
-                .arg(&requirements),
-        )?;
-        fs::write(mark, wanted)?;
-    }
-    Ok(python)
+    Ok(tools::python_packages("clients-venv", &requirements)?.join("python"))
 }

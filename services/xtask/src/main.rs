@@ -8,6 +8,7 @@ mod clients;
 mod commands;
 mod control;
 mod counts;
+mod deny;
 mod signals;
 mod state;
 mod tools;

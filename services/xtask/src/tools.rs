@@ -1,10 +1,11 @@
 //! The programs that the tests need: found, or installed where this system lets us, and said so.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
-use countersign_testkit::{postgres, spawn};
+use countersign_testkit::{checkout, postgres, spawn};
 
 use crate::commands::test::must;
 
@@ -96,6 +97,36 @@ pub fn python() -> anyhow::Result<()> {
         "Python 3.10 or newer with its venv module is needed (Debian: python3-venv)"
     );
     Ok(())
+}
+
+/// The programs of the Python packages that `requirements` pins, in an environment of their own under `target`.
+/// Returns the folder the programs are in.
+///
+/// # Errors
+/// When Python is missing or a package cannot be installed.
+pub fn python_packages(name: &str, requirements: &Path) -> anyhow::Result<PathBuf> {
+    let wanted = fs::read(requirements)?;
+    let folder = checkout::root().join("target").join(name);
+    let programs = folder.join("bin");
+    let mark = folder.join("requirements.installed");
+    if fs::read(&mark).ok().as_deref() != Some(&wanted[..]) {
+        println!("Installing Python packages into target/{name}");
+        python()?;
+        let mut venv = Command::new("python3");
+        must(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
+        let mut pip = Command::new(programs.join("python"));
+        pip.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "-r",
+        ]);
+        must(pip.arg(requirements))?;
+        fs::write(mark, wanted)?;
+    }
+    Ok(programs)
 }
 
 /// A program's file on the path.
