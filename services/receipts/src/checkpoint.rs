@@ -194,8 +194,7 @@ mod tests {
     fn other_logs_keys_and_forms_are_refused() {
         let ours = signer("log.example/door", 1);
         let note = checkpoint().sign(&ours).unwrap().note;
-        let verify =
-            |note: &str, key: &LogVerifier| Checkpoint::verify(note, key).unwrap_err();
+        let verify = |note: &str, key: &LogVerifier| Checkpoint::verify(note, key).unwrap_err();
         let other_key = signer("log.example/door", 2).verifier();
         assert_eq!(verify(&note, &other_key), CheckpointError::UnknownKey);
         let other_log = signer("log.example/bank", 1);
