@@ -53,10 +53,7 @@ pub fn browser_tests(environment: &[(&'static str, String)]) -> anyhow::Result<C
         .args(["run", "--silent", "test"])
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .env("COUNTERSIGN_CHROMIUM", chromium)
-        .env(
-            "COUNTERSIGN_XTASK",
-            std::env::current_exe().context("find this program's own path")?,
-        );
+        .env("COUNTERSIGN_XTASK", own_program()?);
     counts::of_tests(&mut tests)
 }
 
@@ -91,4 +88,13 @@ fn contents(folder: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
         }
     }
     Ok(files)
+}
+
+/// This program's file. Building the tests may have replaced it while it ran; the path is then still good for the new one.
+fn own_program() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("find this program's own path")?;
+    let replaced = program
+        .to_str()
+        .and_then(|path| path.strip_suffix(" (deleted)"));
+    Ok(replaced.map_or_else(|| program.clone(), PathBuf::from))
 }
