@@ -345,7 +345,8 @@ impl<'a> Picture<'a> {
                     text: format!("You have never paid {} before.", to.name),
                 });
             }
-            for note in &to.notes {
+            // The cut is marked in the name itself; only what hides or deceives is a warning.
+            for note in to.notes.iter().filter(|note| !note.starts_with("cut:")) {
                 warnings.push(Warning {
                     code: "name_hides_something",
                     text: format!("This name {note}."),

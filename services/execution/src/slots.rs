@@ -1,6 +1,7 @@
 //! What is still open on a card, as fields with choices the bank made.
 
 use countersign_domain::{ActionKind, DisputeReason, Frequency};
+use countersign_screening::display_name;
 use countersign_store::action::{StoredAction, StoredLine};
 
 use crate::{
@@ -129,7 +130,7 @@ fn payee_and_amount(
             .iter()
             .map(|payee| Choice {
                 value: payee.id.to_string(),
-                label: wording::name_and_account(&payee.name, &payee.iban),
+                label: wording::name_and_account(&display_name(&payee.name).text, &payee.iban),
             })
             .collect();
         if own_accounts {
@@ -189,7 +190,12 @@ fn transaction(facts: &Facts, incoming: bool) -> OpenSlot {
         "The newest ones are listed.",
         rows.map(|row| Choice {
             value: row.id.to_string(),
-            label: format!("{} · {} · {}", row.day, row.amount, row.counterparty),
+            label: format!(
+                "{} · {} · {}",
+                row.day,
+                row.amount,
+                display_name(&row.counterparty).text
+            ),
         }),
     )
 }
@@ -206,7 +212,7 @@ fn order(facts: &Facts) -> OpenSlot {
             .map(|order| {
                 let payee = facts
                     .payee(order.payee)
-                    .map_or("?", |payee| payee.name.as_str());
+                    .map_or_else(String::new, |payee| display_name(&payee.name).text);
                 Choice {
                     value: order.id.to_string(),
                     label: format!(
