@@ -1,6 +1,6 @@
 //! A whole bank for one test.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context;
@@ -29,7 +29,7 @@ impl Bank {
     /// # Errors
     /// When anything does not start; the end of the failed service's log is in the message.
     pub async fn start() -> anyhow::Result<Self> {
-        Self::start_with(None, false).await
+        Self::start_with(None, None, false).await
     }
 
     /// The same, with an agent in the test's hands instead of the real one.
@@ -37,7 +37,7 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_agent(agent: &CaptiveAgent) -> anyhow::Result<Self> {
-        Self::start_with(Some(&agent.url()), false).await
+        Self::start_with(Some(&agent.url()), None, false).await
     }
 
     /// The same, for many messages and calls in a short time.
@@ -45,10 +45,23 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_far_caps(agent: &CaptiveAgent) -> anyhow::Result<Self> {
-        Self::start_with(Some(&agent.url()), true).await
+        Self::start_with(Some(&agent.url()), None, true).await
     }
 
-    async fn start_with(agent_url: Option<&str>, caps_are_far: bool) -> anyhow::Result<Self> {
+    /// The same, with another program in the real agent's place: started as that is, with its user, its cage,
+    /// its descriptors and its config.
+    ///
+    /// # Errors
+    /// As [`Bank::start`].
+    pub async fn start_with_agent_program(program: &Path) -> anyhow::Result<Self> {
+        Self::start_with(None, Some(program), true).await
+    }
+
+    async fn start_with(
+        agent_url: Option<&str>,
+        agent_program: Option<&Path>,
+        caps_are_far: bool,
+    ) -> anyhow::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         static PROGRAMS: OnceCell<PathBuf> = OnceCell::const_new();
         let programs = PROGRAMS
@@ -67,6 +80,7 @@ impl Bank {
             customers: &customers,
             programs,
             agent_url,
+            agent_program,
             caps_are_far,
         })
         .await?;
@@ -82,6 +96,12 @@ impl Bank {
     #[must_use]
     pub fn stack(&self) -> &Stack {
         &self.stack
+    }
+
+    /// The bank's own folder: keys, logs, the door's record.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The bank's database.

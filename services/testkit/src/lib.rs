@@ -13,6 +13,7 @@ pub mod people;
 pub mod postgres;
 pub mod secrets;
 pub mod server;
+pub mod sockets;
 pub mod spawn;
 pub mod stack;
 

@@ -13,6 +13,7 @@ use std::sync::{LazyLock, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::cage::{self, Cage};
+use crate::sockets::SocketFilter;
 
 /// As whom a child runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub struct Spawn {
     run_as: RunAs,
     inherited: Vec<RawFd>,
     cage: Option<RawFd>,
+    sockets: Option<SocketFilter>,
     death_signal: libc::c_int,
     input: Option<Vec<u8>>,
 }
@@ -55,6 +57,7 @@ impl Spawn {
             run_as: RunAs::Same,
             inherited: Vec::new(),
             cage: None,
+            sockets: None,
             death_signal: libc::SIGTERM,
             input: None,
         }
@@ -94,6 +97,13 @@ impl Spawn {
         self
     }
 
+    /// Leaves the child only the sockets it has business with.
+    #[must_use]
+    pub fn sockets(mut self, filter: Option<SocketFilter>) -> Self {
+        self.sockets = filter;
+        self
+    }
+
     /// Writes `input` to the child's standard input and closes it.
     #[must_use]
     pub fn input(mut self, input: Vec<u8>) -> Self {
@@ -112,6 +122,7 @@ impl Spawn {
             self.run_as,
             self.inherited,
             self.cage,
+            self.sockets,
             self.death_signal,
         );
         let mut child = fork_from_lasting_thread(self.command)?;
@@ -159,6 +170,7 @@ fn prepare(
     run_as: RunAs,
     inherited: Vec<RawFd>,
     cage: Option<RawFd>,
+    sockets: Option<SocketFilter>,
     death_signal: libc::c_int,
 ) {
     // One process group each: Ctrl-C in the terminal reaches the supervisor alone, which stops its
@@ -194,6 +206,9 @@ fn prepare(
             }
             if let Some(cage) = cage {
                 cage::enter(cage)?;
+            }
+            if let Some(filter) = &sockets {
+                filter.enter()?;
             }
             Ok(())
         });

@@ -25,6 +25,7 @@ pub use service::Service;
 use crate::cage::{Allowed, Cage};
 use crate::files;
 use crate::server::DATABASE_GROUP;
+use crate::sockets::{SocketFilter, Sockets};
 use crate::spawn::{self, RunAs};
 use configs::Facts;
 use supervisor::{Plan, Supervised};
@@ -53,6 +54,8 @@ pub struct StackOptions<'a> {
     pub programs: &'a Path,
     /// Another agent than the stack's own, for `intake` to call: a test that plays one.
     pub agent_url: Option<&'a str>,
+    /// Another program to start exactly as the agent is started, in its place: a test that owns the process.
+    pub agent_program: Option<&'a Path>,
     /// Moves the caps on messages and calls far away, for tests that do in seconds what people do in hours.
     pub caps_are_far: bool,
 }
@@ -228,7 +231,10 @@ fn plan(
 ) -> anyhow::Result<Plan> {
     let run_as = run_as(service);
     let name = service.name();
-    let program_path = options.programs.join(format!("countersign-{name}"));
+    let program_path = match options.agent_program {
+        Some(other) if service == Service::Agent => other.to_path_buf(),
+        _ => options.programs.join(format!("countersign-{name}")),
+    };
     let program = fs::File::open(&program_path)
         .with_context(|| format!("open the program {}", program_path.display()))?;
     let folder = (service == Service::Door)
@@ -258,6 +264,9 @@ fn plan(
         listeners,
         folder: folder.map(|(open, _)| open),
         cage,
+        sockets: SocketFilter::prepare(Sockets {
+            database: service.uses_database(),
+        }),
         config: serde_json::to_vec(&config)?,
         log,
     })

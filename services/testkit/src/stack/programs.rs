@@ -11,12 +11,28 @@ use crate::checkout;
 /// Set by a runner that has just built the programs, so that each test process need not ask cargo again.
 pub const BUILT_VARIABLE: &str = "COUNTERSIGN_PROGRAMS_BUILT";
 
+/// The program that tests start in the agent's place.
+const ATTACKER: &str = "countersign-hostile-agent";
+
 /// Builds every service's program and returns the folder they lie in. Cargo's progress shows on standard
 /// error when `loud`.
 ///
 /// # Errors
 /// When the build fails; cargo's words are then in the message unless they were shown.
 pub fn build(loud: bool) -> anyhow::Result<PathBuf> {
+    let names = Service::ALL.map(|service| format!("countersign-{}", service.name()));
+    build_programs(&names, loud)
+}
+
+/// Builds the program that attacks from the agent's place, and returns its path.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_attacker(loud: bool) -> anyhow::Result<PathBuf> {
+    Ok(build_programs(&[ATTACKER.to_owned()], loud)?.join(ATTACKER))
+}
+
+fn build_programs(names: &[String], loud: bool) -> anyhow::Result<PathBuf> {
     let folder = folder()?;
     if std::env::var_os(BUILT_VARIABLE).is_some() {
         return Ok(folder);
@@ -27,9 +43,8 @@ pub fn build(loud: bool) -> anyhow::Result<PathBuf> {
         .arg("build")
         .current_dir(checkout::root())
         .stdin(Stdio::null());
-    for service in Service::ALL {
-        let name = format!("countersign-{}", service.name());
-        build.args(["--package", &name, "--bin", &name]);
+    for name in names {
+        build.args(["--package", name, "--bin", name]);
     }
     // What cargo told this program about its own package must not reach another build.
     for (name, _) in std::env::vars_os() {

@@ -15,6 +15,7 @@ use anyhow::Context;
 use super::listeners::Listeners;
 use super::service::Service;
 use crate::cage::Cage;
+use crate::sockets::SocketFilter;
 use crate::spawn::{self, RunAs, Spawn};
 
 /// Pause before the first restart; doubled with each up to [`PAUSE_MAX`].
@@ -41,6 +42,8 @@ pub(super) struct Plan {
     pub(super) folder: Option<fs::File>,
     /// What the process is shut in with, where the system can.
     pub(super) cage: Option<Cage>,
+    /// The sockets it may make, where the system can tell them apart.
+    pub(super) sockets: Option<SocketFilter>,
     /// The whole config, secrets included.
     pub(super) config: Vec<u8>,
     pub(super) log: PathBuf,
@@ -73,6 +76,7 @@ impl Plan {
         spawn = spawn
             .run_as(self.run_as)
             .cage(self.cage.as_ref())
+            .sockets(self.sockets.clone())
             .input(self.config.clone());
         spawn
             .command()
@@ -256,6 +260,7 @@ mod tests {
             listeners: Listeners::open_any().expect("free"),
             folder: None,
             cage: None,
+            sockets: None,
             config: b"{}".to_vec(),
             log: folder.join("log"),
         })

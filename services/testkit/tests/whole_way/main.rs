@@ -5,6 +5,7 @@
 
 mod attacks;
 mod honest;
+mod hostile_agent;
 mod races;
 mod scene;
 mod turns;

@@ -55,6 +55,7 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
             clippy.args(["clippy", "--workspace", "--all-targets", "--quiet", "--"]);
             counts::of_check(clippy.args(["--deny", "warnings"]))
         });
+        run.step("who may depend on whom", crate::deny::check);
     }
     if [Part::Rust, Part::Browser, Part::Clients]
         .into_iter()
@@ -87,6 +88,7 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
 async fn with_server(run: &mut Run, wanted: &impl Fn(Part) -> bool) {
     let built = run.step("the bank's programs", || {
         programs::build(true)?;
+        programs::build_attacker(true)?;
         Ok(Counts::default())
     });
     if !built {

@@ -231,6 +231,7 @@ impl Running {
             customers: &customers,
             programs: &programs,
             agent_url: None,
+            agent_program: None,
             caps_are_far: false,
         })
         .await?;
