@@ -16,6 +16,7 @@ pub mod fill;
 pub mod keep;
 pub mod loops;
 mod next_version;
+mod picture;
 pub mod receipt;
 mod recheck;
 mod slots;
