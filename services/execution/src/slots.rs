@@ -2,7 +2,7 @@
 
 use countersign_domain::{ActionKind, DisputeReason, Frequency};
 use countersign_screening::display_name;
-use countersign_store::action::{StoredAction, StoredLine};
+use countersign_store::{action::StoredAction, slots};
 
 use crate::{
     card::{Choice, OpenSlot, SlotInput},
@@ -10,168 +10,110 @@ use crate::{
     wording,
 };
 
-/// The open slots of an action, in the order a person fills them.
+/// The open slots of an action, in the order a person fills them: which are open `store` says, what they look like this room.
 pub(crate) fn open_slots(action: &StoredAction, facts: &Facts) -> Vec<OpenSlot> {
-    let values = &action.values;
-    let mut slots = Vec::new();
-    let typed = |slot: &str| values.typed.contains_key(slot);
-    match action.kind {
-        ActionKind::Transfer => {
-            for line in &values.lines {
-                payee_and_amount(&mut slots, line, facts, true);
-            }
-            from_account(&mut slots, action, facts);
-        }
-        ActionKind::Refund => {
-            if values.transaction.is_none() {
-                slots.push(transaction(facts, true));
-            }
-            from_account(&mut slots, action, facts);
-        }
-        ActionKind::StandingOrderCreate => {
-            for line in &values.lines {
-                payee_and_amount(&mut slots, line, facts, false);
-            }
-            if values.frequency.is_none() {
-                slots.push(frequency());
-            }
-            if values.start_date.is_none() {
-                slots.push(date("start_date", "First payment on"));
-            }
-            from_account(&mut slots, action, facts);
-        }
-        ActionKind::StandingOrderChange => {
-            if values.order.is_none() {
-                slots.push(order(facts));
-            }
-            let nothing_new = values.lines.iter().all(|line| line.amount.is_none())
-                && values.frequency.is_none()
-                && values.start_date.is_none();
-            if nothing_new {
-                slots.push(amount(1, "New amount"));
-            }
-        }
-        ActionKind::StandingOrderCancel => {
-            if values.order.is_none() {
-                slots.push(order(facts));
-            }
-        }
-        ActionKind::CardFreeze | ActionKind::CardUnfreeze => {
-            if values.card.is_none() {
-                slots.push(card(facts, action.kind == ActionKind::CardUnfreeze));
-            }
-        }
-        ActionKind::Dispute => {
-            if values.transaction.is_none() {
-                slots.push(transaction(facts, false));
-            }
-            if values.dispute_reason.is_none() {
-                slots.push(choice(
-                    "dispute_reason",
-                    "What is wrong with it?",
-                    "",
-                    DisputeReason::ALL.iter().map(|reason| Choice {
-                        value: reason.text().to_owned(),
-                        label: wording::dispute_reason(*reason).to_owned(),
-                    }),
-                ));
-            }
-            if !typed("details") {
-                slots.push(text(
-                    "details",
-                    "What happened, in your words",
-                    "The bank's team reads this.",
-                ));
-            }
-        }
-        ActionKind::Payee => {
-            if !typed("payee_name") {
-                slots.push(text(
-                    "payee_name",
-                    "Name of the payee",
-                    "As it stands on their account.",
-                ));
-            }
-            if !typed("payee_iban") {
-                slots.push(text(
-                    "payee_iban",
-                    "Account number (IBAN)",
-                    "Type it from a source you trust, not from a message.",
-                ));
-            }
-        }
-        ActionKind::ProfileChange => {
-            if !typed("value") {
-                let label = values
-                    .profile_field
-                    .map_or("New value".to_owned(), |field| {
-                        format!("Your new {}", wording::profile_field(field))
-                    });
-                slots.push(OpenSlot {
-                    label,
-                    ..text("value", "", "")
-                });
-            }
-        }
-    }
-    slots
+    slots::open_slots(action.kind, &action.values)
+        .into_iter()
+        .map(|open| field(open, action, facts))
+        .collect()
 }
 
-fn payee_and_amount(
-    slots: &mut Vec<OpenSlot>,
-    line: &StoredLine,
-    facts: &Facts,
-    own_accounts: bool,
-) {
-    if line.payee.is_none() && line.own_account.is_none() {
-        // Saved payees and own accounts only: whoever sent a payment is never in this list.
-        let mut choices: Vec<Choice> = facts
-            .payees
-            .iter()
-            .map(|payee| Choice {
-                value: payee.id.to_string(),
-                label: wording::name_and_account(&display_name(&payee.name).text, &payee.iban),
-            })
-            .collect();
-        if own_accounts {
-            choices.extend(facts.accounts.iter().map(|account| Choice {
-                value: account.id.to_string(),
-                label: format!(
-                    "Your {}",
-                    wording::name_and_account(&account.label, &account.iban)
-                ),
-            }));
-        }
-        slots.push(OpenSlot {
-            line: line.line_number,
-            ..choice("payee", "To whom?", "Choose who gets the money.", choices)
-        });
-    }
-    if line.amount.is_none() {
-        slots.push(amount(line.line_number, "How much?"));
-    }
-}
-
-fn from_account(slots: &mut Vec<OpenSlot>, action: &StoredAction, facts: &Facts) {
-    if action.values.from_account.is_none() {
-        let of_currency = facts.accounts.iter().filter(|account| {
-            action
+fn field(open: slots::OpenSlot, action: &StoredAction, facts: &Facts) -> OpenSlot {
+    let kind = action.kind;
+    match open.slot {
+        "payee" => payee(open.line, facts, kind == ActionKind::Transfer),
+        "amount" if kind == ActionKind::StandingOrderChange => amount(open.line, "New amount"),
+        "amount" => amount(open.line, "How much?"),
+        "from_account" => from_account(action, facts),
+        "card" => card(facts, kind == ActionKind::CardUnfreeze),
+        "order" => order(facts),
+        "transaction" => transaction(facts, kind == ActionKind::Refund),
+        "frequency" => frequency(),
+        "start_date" => date("start_date", "First payment on"),
+        "dispute_reason" => choice(
+            "dispute_reason",
+            "What is wrong with it?",
+            "",
+            DisputeReason::ALL.iter().map(|reason| Choice {
+                value: reason.text().to_owned(),
+                label: wording::dispute_reason(*reason).to_owned(),
+            }),
+        ),
+        "details" => text(
+            "details",
+            "What happened, in your words",
+            "The bank's team reads this.",
+        ),
+        "payee_name" => text(
+            "payee_name",
+            "Name of the payee",
+            "As it stands on their account.",
+        ),
+        "payee_iban" => text(
+            "payee_iban",
+            "Account number (IBAN)",
+            "Type it from a source you trust, not from a message.",
+        ),
+        other => {
+            let label = action
                 .values
-                .currency
-                .is_none_or(|currency| account.currency == currency)
-        });
-        let choices: Vec<Choice> = of_currency
-            .map(|account| Choice {
-                value: account.id.to_string(),
-                label: format!(
-                    "{} ({})",
-                    wording::name_and_account(&account.label, &account.iban),
-                    account.currency
-                ),
-            })
-            .collect();
-        slots.push(choice("from_account", "From which account?", "", choices));
+                .profile_field
+                .map_or("New value".to_owned(), |field| {
+                    format!("Your new {}", wording::profile_field(field))
+                });
+            OpenSlot {
+                label,
+                ..text(other, "", "")
+            }
+        }
     }
+}
+
+fn payee(line: i16, facts: &Facts, own_accounts: bool) -> OpenSlot {
+    // Saved payees and own accounts only: whoever sent a payment is never in this list.
+    let mut choices: Vec<Choice> = facts
+        .payees
+        .iter()
+        .map(|payee| Choice {
+            value: payee.id.to_string(),
+            label: wording::name_and_account(&display_name(&payee.name).text, &payee.iban),
+        })
+        .collect();
+    if own_accounts {
+        choices.extend(facts.accounts.iter().map(|account| Choice {
+            value: account.id.to_string(),
+            label: format!(
+                "Your {}",
+                wording::name_and_account(&account.label, &account.iban)
+            ),
+        }));
+    }
+    OpenSlot {
+        line,
+        ..choice("payee", "To whom?", "Choose who gets the money.", choices)
+    }
+}
+
+fn from_account(action: &StoredAction, facts: &Facts) -> OpenSlot {
+    let of_currency = facts.accounts.iter().filter(|account| {
+        action
+            .values
+            .currency
+            .is_none_or(|currency| account.currency == currency)
+    });
+    choice(
+        "from_account",
+        "From which account?",
+        "",
+        of_currency.map(|account| Choice {
+            value: account.id.to_string(),
+            label: format!(
+                "{} ({})",
+                wording::name_and_account(&account.label, &account.iban),
+                account.currency
+            ),
+        }),
+    )
 }
 
 fn transaction(facts: &Facts, incoming: bool) -> OpenSlot {

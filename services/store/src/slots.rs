@@ -42,7 +42,12 @@ pub fn open_slots(kind: ActionKind, values: &StoredVersion) -> Vec<OpenSlot> {
             }
             need(values.from_account.is_none(), "from_account", 0);
         }
-        ActionKind::Refund => need(values.transaction.is_none(), "transaction", 0),
+        ActionKind::Refund => {
+            need(values.transaction.is_none(), "transaction", 0);
+            // Known once the payment is; asked for only where the customer has no account of the currency to name.
+            let account_is_open = values.transaction.is_some() && values.from_account.is_none();
+            need(account_is_open, "from_account", 0);
+        }
         ActionKind::StandingOrderChange => {
             need(values.order.is_none(), "order", 0);
             let changes = values.frequency.is_some()
