@@ -587,27 +587,36 @@ async fn the_attacks_are_real() -> anyhow::Result<()> {
     );
 
     // And what it sends is what a page sends: with Ada's own cookie and bearer it is answered.
-    let bearer = format!("Bearer {}", siege.ada.bearer());
-    let with = |service, path: &str, header| {
-        tries::request(&siege.bank, service, "GET", path, Some(header), &json!({}))
-    };
-    let answers = owner
-        .sends(&[
-            with(
-                Service::Panel,
-                "/api/cards",
-                ("cookie", siege.ada.cookie().to_owned()),
-            ),
-            with(
-                Service::Panel,
-                "/accounts",
-                ("cookie", siege.ada.cookie().to_owned()),
-            ),
-            with(Service::Intake, "/history", ("authorization", bearer)),
-        ])
-        .await?;
-    for answer in answers {
-        assert_eq!(answer.status, 200, "{}", answer.text);
+    let card = siege.asks_for_what_ada_asked().await?;
+    let prepare = format!(
+        "/api/actions/{}/prepare",
+        card["action"].as_str().unwrap_or_default()
+    );
+    let cookie = ("cookie", siege.ada.cookie().to_owned());
+    let bearer = ("authorization", format!("Bearer {}", siege.ada.bearer()));
+    let kabir = siege.bank.customer("Kabir")?.id.to_string();
+    let requests = [
+        (Service::Panel, "GET", "/api/cards", &cookie),
+        (Service::Panel, "GET", "/accounts", &cookie),
+        (Service::Panel, "POST", prepare.as_str(), &cookie),
+        (Service::Panel, "POST", "/chat-code", &cookie),
+        (Service::Intake, "GET", "/history", &bearer),
+        (Service::Intake, "POST", "/conversations", &bearer),
+        (Service::Panel, "POST", "/demo/switch", &cookie),
+    ]
+    .map(|(service, method, path, header)| {
+        let body = tries::body(path, "", &card, &kabir);
+        tries::request(
+            &siege.bank,
+            service,
+            method,
+            path,
+            Some(header.clone()),
+            &body,
+        )
+    });
+    for answer in owner.sends(&requests).await? {
+        assert!((200..300).contains(&answer.status), "{}", answer.text);
     }
     Ok(())
 }

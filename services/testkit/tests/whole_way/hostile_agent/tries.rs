@@ -91,7 +91,7 @@ fn carriers(value: &str) -> Vec<(&'static str, Option<(&'static str, String)>)> 
 
 /// A body that the route takes, with the held value where it wants a secret: it must be refused for the
 /// secret, not for its form.
-fn body(path: &str, value: &str, card: &Value, customer: &str) -> Value {
+pub fn body(path: &str, value: &str, card: &Value, customer: &str) -> Value {
     match path.rsplit('/').next().unwrap_or_default() {
         "login" => json!({"token": value}),
         "redeem" => json!({"code": value}),
