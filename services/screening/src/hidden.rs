@@ -50,6 +50,10 @@ fn shapes_a_word(before: Option<char>, after: Option<char>) -> bool {
     let (Some(before), Some(after)) = (before, after) else {
         return false;
     };
+    // A joiner shapes letters; behind another one it has nothing to shape.
+    if is_hidden(before) || is_hidden(after) {
+        return false;
+    }
     let letter = |c: char| match c.script() {
         // Vowel signs that several scripts share count as the script of what they stand beside.
         Script::Inherited => after.script(),
@@ -121,6 +125,12 @@ mod tests {
         with_neighbours(text)
             .filter_map(|(before, c, after)| hidden_at(before, c, after))
             .collect()
+    }
+
+    #[test]
+    fn a_joiner_behind_a_joiner_shapes_nothing() {
+        assert_eq!(found("\u{200C}\u{200C}\u{D00}").len(), 2);
+        assert_eq!(found("می\u{200C}\u{200C}خواهم").len(), 2);
     }
 
     #[test]
