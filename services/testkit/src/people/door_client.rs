@@ -97,7 +97,7 @@ impl DoorClient {
         session_token: &str,
         method: &str,
         name: Option<&str>,
-        body: String,
+        body: impl Into<reqwest::Body>,
     ) -> anyhow::Result<ToolAnswer> {
         let mut request = self
             .http
@@ -110,7 +110,11 @@ impl DoorClient {
         if let Some(name) = name {
             request = request.header("mcp-name", name);
         }
-        let response = request.body(body).send().await.context("call the door")?;
+        let response = request
+            .body(body.into())
+            .send()
+            .await
+            .context("call the door")?;
         let status = response.status().as_u16();
         let text = response.text().await?;
         Ok(ToolAnswer {

@@ -4,6 +4,7 @@
 //! plays a model that does whatever the test says. Money is counted before and after.
 
 mod attacks;
+mod bad_inputs;
 mod honest;
 mod hostile_agent;
 mod races;
