@@ -2,6 +2,7 @@
 
 use crate::{
     Reason,
+    currencies::CurrencyName,
     decimal::Decimal,
     masks::real_day,
     tags::Tags,
@@ -126,7 +127,12 @@ impl Joiner<'_> {
             return false;
         }
         if let Some(before) = self.back(1).cloned()
-            && self.joins_backwards(&mut token, &mut amount, &before)
+            && self.joins_backwards(
+                &mut token,
+                &mut amount,
+                &before,
+                next.is_none_or(|next| next.is_mark(".!?;\n")),
+            )
         {
             return false;
         }
@@ -167,7 +173,13 @@ impl Joiner<'_> {
     }
 
     /// What the tokens before make of a number; `true` when it has been dealt with.
-    fn joins_backwards(&mut self, token: &mut Token, amount: &mut Amount, before: &Token) -> bool {
+    fn joins_backwards(
+        &mut self,
+        token: &mut Token,
+        amount: &mut Amount,
+        before: &Token,
+        is_last: bool,
+    ) -> bool {
         if let Kind::Mark(mark) = before.kind {
             let dash = matches!(mark, '-' | '\u{2212}' | '\u{2013}' | '+');
             let operator = matches!(
@@ -220,7 +232,10 @@ impl Joiner<'_> {
         if let Some(known) = self.back_amount(1) {
             let cents =
                 token.has(Tags::CENT) && known.currency.is_some() && !before.has(Tags::CENT);
-            match (cents, sum(known.value, amount.value)) {
+            // "12 Euro 50", "12€50"
+            let spoken = self.spoken_cents(token, *amount, known, before, is_last);
+            let added = spoken.or(amount.value);
+            match (cents || spoken.is_some(), sum(known.value, added)) {
                 (true, Some(value)) => self.add_cents(1, value, known, token),
                 _ => {
                     let reason = if known.problem == Some(Reason::Computed) {
@@ -274,6 +289,34 @@ impl Joiner<'_> {
             token.tags = token.tags.union(Tags::TOTAL);
         }
         false
+    }
+
+    /// Two digits behind whole units of a currency with two decimals, glued to it or at the end.
+    fn spoken_cents(
+        &self,
+        token: &Token,
+        amount: Amount,
+        known: Amount,
+        before: &Token,
+        is_last: bool,
+    ) -> Option<Decimal> {
+        let digits = &self.text[token.start..token.end];
+        let two = digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let whole = known.value.is_some_and(|value| value.scale == 0);
+        let has_cents = matches!(
+            known.currency,
+            Some(CurrencyName::Known(currency)) if currency.exponent() == 2
+        );
+        let fits = two && whole && has_cents && known.problem.is_none() && amount.problem.is_none();
+        // A sign or code before its number ("€12 50") leaves the next number alone.
+        let names_it_last =
+            self.text[before.start..before.end].starts_with(|first: char| first.is_ascii_digit());
+        (fits && names_it_last && (token.glued || is_last)).then(|| {
+            amount.value.map(|value| Decimal {
+                mantissa: value.mantissa,
+                scale: value.scale + 2,
+            })
+        })?
     }
 
     fn add_cents(&mut self, steps: usize, value: Decimal, known: Amount, token: &Token) {

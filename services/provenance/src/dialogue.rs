@@ -428,8 +428,18 @@ impl Dialogue {
     /// Sets parts of the request in focus.
     fn correct(&mut self, fragment: &Fragment, repair: bool, at: MessageSpan) {
         let same = self.same_amount();
-        let excluded = fragment.not_payees.clone();
+        let mut excluded = fragment.not_payees.clone();
         let group = self.groups;
+        // "Pay Alice, not Bob, 44": nobody was going to pay Bob, so it completes what is open.
+        let hits = self.live().any(|payment| {
+            payment
+                .ask
+                .payee
+                .is_some_and(|payee| excluded.contains(&payee.value))
+        });
+        if !hits && self.focus_is_open() {
+            excluded.clear();
+        }
         let aimed = |payment: &Payment| match excluded.as_slice() {
             [] => payment.group == group,
             some => payment

@@ -30,6 +30,9 @@ fn score(file: &str) -> anyhow::Result<ExitCode> {
     for outcome in score.outcomes.iter().filter(|outcome| !outcome.is_right()) {
         println!("{}\n", outcome.explanation());
     }
+    for row in &score.skipped {
+        println!("{} skipped: the bank keeps no {}", row.id, row.currency);
+    }
     let wrong = score.wrongly_grounded();
     let (found, wanted) = score.found();
     let (right, cases) = score.whole();

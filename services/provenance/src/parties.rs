@@ -3,6 +3,7 @@
 use crate::{
     Grounded, Reason, Target,
     arguments::Item,
+    fold::folded_name,
     moves::{PayeeMention, Who},
     scan::{Negation, Preposition, Scan},
     tags::Tags,
@@ -103,7 +104,12 @@ impl Scan<'_, '_> {
             && at.checked_sub(2).is_some_and(|owner| {
                 self.tokens[owner].is_unknown() || self.tags(owner).has(Tags::PERSON)
             });
+        // "siostrze Boba": behind a person's word a name in another form is that person's owner.
+        let owner = before
+            .is_some_and(|before| before.has(Tags::PERSON) && before.kind == Kind::Word)
+            && self.is_inflected(token);
         relative
+            || owner
             || next.is_some_and(|next| {
                 joins(next)
                     || (next.has(Tags::SAY) && next.kind == Kind::Word)
@@ -120,6 +126,24 @@ impl Scan<'_, '_> {
             })
             || before
                 .is_some_and(|before| joins(before) || (before.is_mark("-&@+/") && token.glued))
+    }
+
+    /// Whether a payee's name stands here in a form nobody saved.
+    fn is_inflected(&self, token: &Token) -> bool {
+        let text = &self.context.folded.text[token.start..token.end];
+        let saved = |name: &String| {
+            let name = folded_name(name);
+            name == text || name.split(' ').any(|part| part == text)
+        };
+        self.context.meaning(token).is_some_and(|meaning| {
+            !meaning.payees.is_empty()
+                && !meaning.payees.iter().any(|payee| {
+                    let payee = &self.context.input.payees[*payee];
+                    std::iter::once(&payee.name)
+                        .chain(&payee.aliases)
+                        .any(saved)
+                })
+        })
     }
 
     pub(crate) fn payee(&mut self, mut mention: PayeeMention, weak: bool) {

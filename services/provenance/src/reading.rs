@@ -4,7 +4,7 @@ use crate::{
     Reason, acts,
     arguments::{Arguments, Item},
     context::Context,
-    moves::{Fragment, HowMuch, Move, Pair, Said},
+    moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Said, Who},
     pairing,
     reference::{
         clause_follows_colon, is_bare, list_behind_colon, referred, referred_sentence, refers_to,
@@ -45,6 +45,9 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
             }];
         }
         return refuse(reason);
+    }
+    if leads_to_question(context, sentence) {
+        return refuse(Reason::Question);
     }
     let ranges = sentences::clauses(tokens);
     let mut said: Vec<Said> = Vec::new();
@@ -110,6 +113,21 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     said
 }
 
+/// "Si pudieras pagar 20 a Bob, ¿cuánto queda?": what stands before the comma belongs to the question.
+fn leads_to_question(context: &Context, sentence: &Sentence) -> bool {
+    let end = sentence.tokens.end;
+    let open = context.tokens[end - 1].is_mark(",")
+        && context
+            .tokens
+            .get(end)
+            .is_some_and(|mark| mark.is_mark("\u{bf}"));
+    let asks = context
+        .tokens
+        .get(end + 1)
+        .is_some_and(|first| first.has(Tags::ASK) && first.kind == Kind::Word);
+    open && asks
+}
+
 fn asks_or_fills(act: &Move) -> bool {
     matches!(act, Move::Ask { .. } | Move::Fragment(_) | Move::Act(_))
 }
@@ -139,6 +157,18 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
     let kind = clause[verb].tags;
     let mut found = scan::scan(context, base, clause, Some(verb));
     found.it |= kind.has(Tags::IT);
+    // "Págale 46": the verb itself holds the pronoun, unless the one it means is named.
+    if kind.has(Tags::PRONOUN) && found.payees() == 0 && found.not_payees.is_empty() {
+        let mention = PayeeMention {
+            who: context.antecedent(base + verb),
+            at: context.span(&clause[verb], &clause[verb]),
+            marked: true,
+        };
+        found.items.push(Item::Payee {
+            mention,
+            weak: false,
+        });
+    }
     if clause[verb].pasted {
         return Move::Refuse(Reason::Pasted);
     }
@@ -240,6 +270,11 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         if let Some(act) = acts::fragment(context, base, clause) {
             return act;
         }
+        // A correction that cannot be read: whatever it corrects is not known any more.
+        if has(Tags::REPAIR.union(Tags::FIX).union(Tags::INSTEAD)) && !found.items.is_empty() {
+            let pairs = pairing::pair(&found).into_iter().map(doubtful).collect();
+            return Move::Fragment(fragment(&found, pairs, true, false));
+        }
         let reason = if has(Tags::REVERSE) {
             Reason::Reverse
         } else {
@@ -276,6 +311,17 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     fragment.sends = has(Tags::FIX);
     fragment.also |= first_word_is(clause, Tags::AND);
     Move::Fragment(fragment)
+}
+
+/// A pair of which only the slots are known.
+fn doubtful(mut pair: Pair) -> Pair {
+    if let Some(amount) = &mut pair.amount {
+        amount.much = HowMuch::Open(Reason::AmbiguousAmount);
+    }
+    if let Some(payee) = &mut pair.payee {
+        payee.who = Who::Open(Reason::AmbiguousPayee);
+    }
+    pair
 }
 
 /// Whether all that does not fit in a fragment says what the money is for ("20 to Bob for the pizza").

@@ -268,6 +268,8 @@ impl Scan<'_, '_> {
             self.preposition(at, tags);
         } else if tags.has(Tags::EACH) {
             self.found.each = true;
+        } else if tags.has(Tags::REVERSE_NOUN) && !self.tail {
+            self.found.reverse = true;
         } else if tags.has(Tags::RESPECTIVELY) {
             self.found.respectively = true;
         } else if self.tail || self.only_leads(at, tags, verb) {

@@ -3,7 +3,8 @@
 //! A table is tab-separated without quoting, with a header. Columns: `id`, `turns` (a JSON array of the
 //! customer's messages), `grounded_pairs` and `refused_pairs` (JSON arrays of `[amount, payee]` or
 //! `[amount, payee, currency]`), `kind`, `source`; optional `locale`, `currency`, `payees` (a JSON array of
-//! names, or of objects with `name`, `aliases`, `iban`).
+//! names, or of objects with `name`, `aliases`, `iban`). A row in a currency the bank does not keep cannot be
+//! measured; it is skipped and counted apart.
 
 use countersign_domain::{AccountId, Currency, MinorUnits, Money, PayeeId};
 use serde::Deserialize;
@@ -88,6 +89,26 @@ pub struct Outcome {
 pub struct Score {
     /// Every case with what came of it.
     pub outcomes: Vec<Outcome>,
+    /// Rows that were not measured.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A row in a currency the bank does not keep: its amounts cannot even be written down here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The row's id.
+    pub id: String,
+    /// The code of the row's currency.
+    pub currency: String,
+}
+
+/// The rows of a table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Rows that can be measured.
+    pub cases: Vec<Case>,
+    /// Rows that cannot.
+    pub skipped: Vec<Skipped>,
 }
 
 #[derive(Deserialize)]
@@ -109,8 +130,11 @@ impl Score {
     /// # Errors
     /// When the header or a cell cannot be read.
     pub fn of_table(table: &str) -> Result<Self, ScoreError> {
-        let outcomes = read_table(table)?.into_iter().map(run).collect();
-        Ok(Self { outcomes })
+        let Table { cases, skipped } = read_table(table)?;
+        Ok(Self {
+            outcomes: cases.into_iter().map(run).collect(),
+            skipped,
+        })
     }
 
     /// Pairs that were live and must not be.
@@ -237,7 +261,7 @@ impl Outcome {
 ///
 /// # Errors
 /// When the header or a cell cannot be read.
-pub fn read_table(table: &str) -> Result<Vec<Case>, ScoreError> {
+pub fn read_table(table: &str) -> Result<Table, ScoreError> {
     let mut lines = table.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
     let column = |name: &str| header.iter().position(|column| *column == name);
@@ -251,6 +275,7 @@ pub fn read_table(table: &str) -> Result<Vec<Case>, ScoreError> {
     );
     let (locale, currency, payees) = (column("locale"), column("currency"), column("payees"));
     let mut cases = Vec::new();
+    let mut skipped = Vec::new();
     for (index, line) in lines
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
@@ -262,8 +287,19 @@ pub fn read_table(table: &str) -> Result<Vec<Case>, ScoreError> {
             line: index + 2,
             what: what.to_owned(),
         };
-        let currency = match optional(currency) {
-            Some(code) => code.parse().map_err(|_| wrong(code))?,
+        let currency = match optional(currency).map(str::parse::<Currency>) {
+            Some(Ok(currency)) => currency,
+            Some(Err(_)) => {
+                let code = optional(currency).unwrap_or_default();
+                if code.len() != 3 || !code.bytes().all(|byte| byte.is_ascii_uppercase()) {
+                    return Err(wrong(code));
+                }
+                skipped.push(Skipped {
+                    id: cell(id).to_owned(),
+                    currency: code.to_owned(),
+                });
+                continue;
+            }
             None => Currency::Eur,
         };
         let grounded_cell = pairs(cell(grounded), currency).ok_or_else(|| wrong(cell(grounded)))?;
@@ -283,7 +319,7 @@ pub fn read_table(table: &str) -> Result<Vec<Case>, ScoreError> {
             payees: read_payees(optional(payees)).ok_or_else(|| wrong("payees"))?,
         });
     }
-    Ok(cases)
+    Ok(Table { cases, skipped })
 }
 
 /// A kind may name its locale in words ("…; locale de").
@@ -307,7 +343,11 @@ fn pairs(cell: &str, account: Currency) -> Option<Vec<PairCell>> {
                 None => (amount.as_str(), row.get(2).map(String::as_str)),
             };
             let currency = match named {
-                Some(code) => code.parse().ok()?,
+                Some(code) => match code.parse() {
+                    Ok(currency) => currency,
+                    // A currency the bank does not keep is never live.
+                    Err(_) => return Some(None),
+                },
                 None => account,
             };
             let number = number.strip_suffix(".00").unwrap_or(number);

@@ -175,6 +175,10 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     if !soft {
         return false;
     }
+    // "20 to each: Alice, Bob and Carol"
+    if before.is_mark(":") && lists_names(tokens, start, at) {
+        return false;
+    }
     // "To Bob: 20" is one clause; behind a verb or other words a colon begins another.
     let plain = tokens[start..at]
         .iter()
@@ -192,6 +196,19 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
             .any(|token| token.has(VERBS) && token.kind == Kind::Word)
     };
     has_verb(start..at) && has_verb(head..end)
+}
+
+/// Whether nothing but names stands behind a colon, and an "each" without a name before it.
+fn lists_names(tokens: &[Token], start: usize, at: usize) -> bool {
+    let is_name = |token: &Token| matches!(token.kind, Kind::Name { .. });
+    let before = &tokens[start..at];
+    let is_each = before
+        .iter()
+        .any(|token| token.has(Tags::EACH) && token.kind == Kind::Word);
+    let only_names = tokens[at..].iter().all(|token| {
+        is_name(token) || token.is_mark(",") || token.has(Tags::AND) && token.kind == Kind::Word
+    });
+    is_each && only_names && !before.iter().any(is_name)
 }
 
 /// A mark that may part clauses; a hyphen only between blanks.

@@ -53,6 +53,8 @@ pub(crate) const BEFORE_A_VERB: Tags = Tags::FILLER
     .union(Tags::TAKE_BACK_LAST)
     .union(Tags::TITLE)
     .union(Tags::UNIT)
+    .union(Tags::IF_YOU)
+    .union(Tags::YOU_COULD)
     .union(Tags::ME);
 
 /// Words a clause without a verb may hold so that its values count.
@@ -80,7 +82,7 @@ pub(crate) const LIGHT: Tags = Tags::FILLER
 /// Why no clause of a sentence can ground anything.
 pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     let words = || tokens.iter().filter(|token| token.kind == Kind::Word);
-    if words().any(|token| token.has(Tags::CONDITION)) {
+    if words().any(|token| token.has(Tags::CONDITION)) || has_open_condition(tokens) {
         return Some(Reason::Conditional);
     }
     if words().any(|token| token.has(Tags::HYPOTHESIS)) {
@@ -108,6 +110,28 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     (question && !framed && !tagged).then_some(Reason::Question)
 }
 
+/// Whether an "if you" is a condition: it is a polite request only with a "could" beside the verb of paying.
+fn has_open_condition(tokens: &[Token]) -> bool {
+    let is_word = |at: usize, tags: Tags| {
+        tokens
+            .get(at)
+            .is_some_and(|token| token.kind == Kind::Word && token.has(tags))
+    };
+    let asked = |at: usize| {
+        is_word(at, Tags::YOU_COULD)
+            && (is_word(at + 1, VERBS) || at.checked_sub(1).is_some_and(|at| is_word(at, VERBS)))
+    };
+    let thanked = (0..tokens.len()).any(|at| is_word(at, Tags::GRATEFUL));
+    (0..tokens.len())
+        .filter(|at| is_word(*at, Tags::IF_YOU) && !thanked)
+        .any(|at| {
+            let end = (at..tokens.len())
+                .find(|at| tokens[*at].is_mark(",;:\n"))
+                .unwrap_or(tokens.len());
+            !(at..end).any(asked)
+        })
+}
+
 /// A condition behind a request, without a request of its own ("but only if my salary arrives").
 pub(crate) fn is_afterthought(tokens: &[Token]) -> bool {
     let first = tokens
@@ -116,7 +140,7 @@ pub(crate) fn is_afterthought(tokens: &[Token]) -> bool {
     let asks_else = tokens
         .iter()
         .any(|token| token.has(Tags::ASK.union(Tags::PAY)) && token.kind == Kind::Word);
-    first.is_some_and(|first| first.has(Tags::CONDITION)) && !asks_else
+    first.is_some_and(|first| first.has(Tags::CONDITION.union(Tags::IF_YOU))) && !asks_else
 }
 
 /// Somebody else is said to speak, and the clause is what they say.
@@ -256,6 +280,7 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
             Tags::FRAME
                 .union(Tags::FRAME_NEED)
                 .union(Tags::FRAME_MINE)
+                .union(Tags::IF_YOU)
                 .union(Tags::POLITE),
         )
     });
@@ -285,6 +310,12 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
         return Some(Reason::Negated);
     }
     let asks_alone = infinitive && context.lexicon.infinitive_asks;
+    let spoken_to = before
+        .iter()
+        .any(|token| token.has(Tags::FRAME) && token.kind == Kind::Word);
+    if clause[verb].has(Tags::PAY_FRAMED) && !spoken_to {
+        return Some(Reason::Report);
+    }
     if needs_frame && !(framed || polite || denied || asks_alone) {
         return Some(Reason::Report);
     }
@@ -313,6 +344,7 @@ pub(crate) fn pure_cue(clause: &[Token]) -> Option<Move> {
                         .union(CUES)
                         .union(Tags::NEG)
                         .union(Tags::STOP)
+                        .union(Tags::STOP_ALONE)
                         .union(Tags::PAY)
                         .union(Tags::PAY_INFINITIVE),
                 ) =>
@@ -330,6 +362,12 @@ pub(crate) fn pure_cue(clause: &[Token]) -> Option<Move> {
     }
     let negated_verb = tags.has(Tags::NEG) && !tags.has(Tags::STOP);
     if tags.has(Tags::TAKE_BACK.union(Tags::NO)) || negated_verb {
+        return Some(Move::TakeBack {
+            all: true,
+            of_what: false,
+        });
+    }
+    if tags.has(Tags::STOP_ALONE) && !tags.has(Tags::NEG.union(Tags::PAY)) {
         return Some(Move::TakeBack {
             all: true,
             of_what: false,

@@ -96,6 +96,21 @@ tags! {
     REMIND = "remind",
     /// Money the other way: "owes me", "request", "collect".
     REVERSE = "reverse",
+    /// A thing that asks another for money ("payment request"): sending one is no payment.
+    REVERSE_NOUN = "reverse-noun",
+    /// Stops everything where it stands alone, whatever else the word is ("para!").
+    STOP_ALONE = "stop-alone",
+    /// Begins a condition that becomes a polite request by a word of [`Tags::YOU_COULD`] beside the verb
+    /// ("wenn du") or by thanks ([`Tags::GRATEFUL`]) in the sentence ("se puder", of me or of you).
+    IF_YOU = "if-you",
+    /// "könntest", "zou kunnen": closes what [`Tags::IF_YOU`] began.
+    YOU_COULD = "you-could",
+    /// Thanks for a favour asked: only another can be asked for one.
+    GRATEFUL = "grateful",
+    /// A form of a verb of paying that asks only behind a frame, "please" or not ("sending", "to go").
+    PAY_FRAMED = "pay-framed",
+    /// Before a value it turns the negation into "only" ("n'envoie que 20").
+    ONLY = "only",
     /// "said", "asked", "wrote".
     SAY = "say",
     /// Announces the words of somebody else ("here is the email", "it says").

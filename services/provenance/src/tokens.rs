@@ -90,6 +90,9 @@ pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
     if token.kind != Kind::Word || !token.has(Tags::NEG) {
         return false;
     }
+    if means_only(tokens, at) {
+        return false;
+    }
     let next = tokens.get(at + 1);
     let before_mark = next.is_none_or(|next| matches!(next.kind, Kind::Mark(_)));
     let before_cue = next.is_some_and(|next| {
@@ -98,6 +101,27 @@ pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
     let answers = (token.has(Tags::NO) && (before_mark || before_cue))
         || (token.has(Tags::TAKE_BACK) && before_mark);
     !answers
+}
+
+/// "N'envoie que 20": no other word denies, and a value follows the "que".
+fn means_only(tokens: &[Token], negation: usize) -> bool {
+    let is_word = |at: usize, tags: Tags| {
+        tokens
+            .get(at)
+            .is_some_and(|token| token.kind == Kind::Word && token.has(tags))
+    };
+    let denied_twice = (0..tokens.len()).any(|at| at != negation && is_word(at, Tags::NEG));
+    let Some(only) = (negation + 1..tokens.len())
+        .take(3)
+        .find(|at| is_word(*at, Tags::ONLY))
+    else {
+        return false;
+    };
+    let value = only + 1 + usize::from(is_word(only + 1, Tags::TO));
+    let has_value = tokens
+        .get(value)
+        .is_some_and(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
+    has_value && !denied_twice
 }
 
 /// How numbers are read in this conversation.

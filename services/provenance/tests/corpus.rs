@@ -13,11 +13,14 @@ struct Table {
 
 macro_rules! table {
     ($name:literal) => {
+        table!($name, 97)
+    };
+    ($name:literal, $percent_min:literal) => {
         Table {
             name: $name,
             text: include_str!(concat!("../../../fixtures/provenance/", $name, ".tsv")),
-            found_percent_min: 97,
-            whole_percent_min: 97,
+            found_percent_min: $percent_min,
+            whole_percent_min: $percent_min,
         }
     };
 }
@@ -33,6 +36,16 @@ const TABLES: &[Table] = &[
     table!("nl"),
     table!("pl"),
     table!("languages"),
+    table!("traps"),
+    // Written by somebody who had not seen the grammar.
+    table!("blind/en", 91),
+    table!("blind/de", 95),
+    table!("blind/fr", 95),
+    table!("blind/es", 95),
+    table!("blind/pt", 95),
+    table!("blind/it", 95),
+    table!("blind/nl", 95),
+    table!("blind/pl", 95),
 ];
 
 #[test]
@@ -76,4 +89,21 @@ fn the_score_counts_a_pair_that_is_live_and_must_not_be() {
     assert_eq!((score.wrongly_grounded(), score.refusable()), (1, 2));
     assert_eq!(score.found(), (0, 1));
     assert_eq!(score.whole(), (0, 1));
+}
+
+#[test]
+fn a_row_in_a_currency_the_bank_does_not_keep_is_skipped_and_named() {
+    let table = "id\tturns\tgrounded_pairs\trefused_pairs\tkind\tsource\tlocale\tcurrency\n\
+        x\t[\"Manda 20 pro Bob\"]\t[[\"20\", \"Bob\"]]\t[]\tbasic\town\tpt-BR\tBRL\n\
+        y\t[\"Send 20 to Bob\"]\t[[\"20\", \"Bob\"]]\t[]\tbasic\town\ten\tEUR\n";
+    let score = Score::of_table(table).unwrap();
+    assert_eq!(score.skipped.len(), 1);
+    assert_eq!(
+        (
+            score.skipped[0].id.as_str(),
+            score.skipped[0].currency.as_str()
+        ),
+        ("x", "BRL")
+    );
+    assert_eq!((score.found(), score.whole()), ((1, 1), (1, 1)));
 }

@@ -10,7 +10,7 @@ const HEADER: &str = "id\tturns\tgrounded_pairs\trefused_pairs\tkind\tsource\tlo
 fn input(turns: &[String], locale: &str) -> Input {
     let turns = serde_json::to_string(turns).unwrap();
     let table = format!("{HEADER}\nx\t{turns}\t[]\t[]\t\t\t{locale}");
-    score::input_of(&score::read_table(&table).unwrap()[0])
+    score::input_of(&score::read_table(&table).unwrap().cases[0])
 }
 
 /// The live pairs with both parts, as texts.
