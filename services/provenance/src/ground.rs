@@ -19,6 +19,22 @@ use crate::{
 /// Longest message that is read; anything longer grounds nothing. The chat takes far less.
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 
+/// The tokens of one message, whatever they do; none where no language is known.
+pub(crate) fn tokens_of(input: &Input, names: &Names, message: &Message) -> Vec<Token> {
+    let folded = Folded::new(&message.text);
+    let quoted = quotes::find(&folded.text);
+    let lexemes = lexemes::read(&folded, &quoted, names, date_style(&input.locale.0));
+    let locale = lexicon::of_locale(&input.locale.0);
+    let Some(lexicon) = language_of(&folded, &lexemes, locale) else {
+        return Vec::new();
+    };
+    let reading = Reading {
+        separators: lexicon::separators(&input.locale.0),
+        account_currency: input.account_currency,
+    };
+    tokens::read(&folded, &lexemes, lexicon, reading, &message.pasted)
+}
+
 /// Decides what the customer's words ground at this moment.
 ///
 /// Deterministic, and linear in the length of the conversation.

@@ -9,6 +9,7 @@
 mod acts;
 mod amounts;
 mod arguments;
+pub mod baselines;
 mod context;
 mod currencies;
 mod dates;

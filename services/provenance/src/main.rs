@@ -1,12 +1,18 @@
 //! `countersign-provenance`: measures and explains the grounding. Reads the file it is given and nothing else.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Instant};
 
 use anyhow::{Context as _, bail};
-use countersign_provenance::score::Score;
+use countersign_provenance::{
+    baselines::{Baseline, Figures},
+    ground,
+    score::{Score, input_of, read_table},
+};
 
 const USAGE: &str = "usage:
   countersign-provenance score FILE.tsv      measure a table of cases
+  countersign-provenance baselines FILE.tsv…  the same of naive checks, beside ours
+  countersign-provenance time                how long 50 messages of 200 characters take
   countersign-provenance explain [LOCALE]    explain a conversation: one message a line on standard input";
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -18,6 +24,8 @@ fn main() -> anyhow::Result<ExitCode> {
         .as_slice()
     {
         ["score", file] => score(file),
+        ["baselines", files @ ..] if !files.is_empty() => baselines(files),
+        ["time"] => time(),
         ["explain"] => explain("en"),
         ["explain", locale] => explain(locale),
         _ => bail!("{USAGE}"),
@@ -44,6 +52,72 @@ fn score(file: &str) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+fn baselines(files: &[&str]) -> anyhow::Result<ExitCode> {
+    let mut ours = Figures::default();
+    let mut naive = Baseline::ALL.map(|baseline| (baseline.title(), Figures::default()));
+    for file in files {
+        let table = std::fs::read_to_string(file).with_context(|| format!("read {file}"))?;
+        let score = Score::of_table(&table).with_context(|| format!("score {file}"))?;
+        ours.add(Figures::of_score(&score));
+        for (baseline, (_, figures)) in Baseline::ALL.into_iter().zip(&mut naive) {
+            figures.add(baseline.measure(&score));
+        }
+    }
+    println!(
+        "{:32}{:>12}{:>10}{:>20}",
+        "check", "found", "wrong", "whole cases right"
+    );
+    for (title, figures) in naive.into_iter().chain([("this crate", ours)]) {
+        println!(
+            "{title:32}{:>12}{:>10}{:>20}",
+            percent(figures.found, figures.wanted),
+            percent(figures.wrong, figures.refusable),
+            percent(figures.whole, figures.cases),
+        );
+    }
+    println!(
+        "{} cases, {} pairs to find, {} pairs to refuse",
+        ours.cases, ours.wanted, ours.refusable
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// In tenths of a percent, rounded down.
+fn percent(part: usize, whole: usize) -> String {
+    let tenths = (part * 1000).checked_div(whole).unwrap_or(0);
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+fn time() -> anyhow::Result<ExitCode> {
+    const RUNS: usize = 2_000;
+    let text = format!(
+        "Please send 20 to Bob. {}",
+        "The weather has been lovely and the garden is full of birds. ".repeat(4)
+    );
+    let message: String = text.chars().take(200).collect();
+    let turns = serde_json::to_string(&vec![message; 50]).context("write the turns")?;
+    let header = "id\tturns\tgrounded_pairs\trefused_pairs\tkind\tsource";
+    let table = read_table(&format!("{header}\nlong\t{turns}\t[]\t[]\t\t"))?;
+    let input = input_of(table.cases.first().context("one case")?);
+    let mut micros: Vec<u128> = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            std::hint::black_box(ground(std::hint::black_box(&input)));
+            start.elapsed().as_micros()
+        })
+        .collect();
+    micros.sort_unstable();
+    let build = if cfg!(debug_assertions) {
+        "debug build: not a figure to publish"
+    } else {
+        "release build"
+    };
+    println!("50 messages of 200 characters, {RUNS} runs, {build}");
+    println!("p50 {} µs", micros[RUNS / 2]);
+    println!("p99 {} µs", micros[RUNS * 99 / 100]);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn explain(locale: &str) -> anyhow::Result<ExitCode> {
