@@ -50,6 +50,18 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         return refuse(Reason::Question);
     }
     let ranges = sentences::clauses(tokens);
+    // "If you could pay 20 to Bob, how much would be left?"
+    let asks = |range: &std::ops::Range<usize>| {
+        let first = tokens[range.clone()]
+            .iter()
+            .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)));
+        first.is_some_and(|first| {
+            first.kind == Kind::Word && first.has(Tags::ASK) && !first.has(Tags::TAIL)
+        })
+    };
+    if sentence.question && ranges.iter().any(asks) {
+        return refuse(Reason::Question);
+    }
     let mut said: Vec<Said> = Vec::new();
     for (index, range) in ranges.iter().enumerate() {
         let clause = &tokens[range.clone()];
