@@ -97,6 +97,10 @@ pub async fn confirm(
     }
     check_note_for(&action, &input.note)?;
     let facts = Facts::load(&mut transaction).await?;
+    // The sweeper may have been there first: too late is too late, whoever wrote it down.
+    if action.state == countersign_domain::ActionState::Expired {
+        return Err(ActError::Expired);
+    }
     if action.state != countersign_domain::ActionState::Pending {
         let card = show(&mut transaction, &action, &facts, nonce).await?;
         return Err(ActError::NotOpen(Box::new(card)));
