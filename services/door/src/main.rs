@@ -8,6 +8,7 @@
 mod answer;
 mod catalogue;
 mod clock;
+mod commands;
 mod config;
 mod door;
 mod exchange;
@@ -15,61 +16,39 @@ mod lists;
 mod log;
 mod methods;
 mod mirrored;
-mod pin;
 mod record;
 mod refusal;
 mod router;
 mod session;
 mod upstream;
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::process::ExitCode;
 
-use anyhow::Context as _;
-use countersign_serve::guard::Allowed;
+use clap::{Parser, Subcommand};
 
-use crate::config::Config;
-use crate::door::Door;
+use crate::commands::{configured, pin};
 
-/// How often the head of the record is signed when there is something new.
-const HEAD_INTERVAL: Duration = Duration::from_millis(500);
+/// An allowlist proxy before MCP servers: what the policy does not allow is refused, and every
+/// decision is recorded before it takes effect.
+///
+/// A supervisor starts it with `--config-stdin` or `--config FILE` instead of a command.
+#[derive(Debug, Parser)]
+#[command(name = "countersign-door", version)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
 
-fn main() -> anyhow::Result<()> {
-    if std::env::args().nth(1).as_deref() == Some("pin") {
-        return pin::run();
+#[derive(Debug, Subcommand)]
+enum Command {
+    Pin(pin::Args),
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    if configured::is_asked_for() {
+        return configured::run();
     }
-    serve()
-}
-
-#[tokio::main]
-async fn serve() -> anyhow::Result<()> {
-    countersign_serve::init_logging("door");
-    let config: Config = countersign_serve::read_config()?;
-    let allowed = Allowed {
-        hosts: config.hosts.clone(),
-        origins: config.origins.clone(),
-    };
-    let listeners = countersign_serve::open(&config.listen).await?;
-    let door = Arc::new(Door::open(config).context("open the door")?);
-    let heads = tokio::spawn(sign_heads(Arc::clone(&door)));
-    let router = router::router(Arc::clone(&door), allowed);
-    countersign_serve::run("door", listeners, router).await?;
-    heads.abort();
-    door.close().context("close the record")
-}
-
-/// Signs the head of the record again and again. A failure shuts the door until one succeeds.
-async fn sign_heads(door: Arc<Door>) {
-    let mut ticks = tokio::time::interval(HEAD_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        let log = Arc::clone(&door.log);
-        // The disk may take its time; calls go on meanwhile.
-        match tokio::task::spawn_blocking(move || log.sign_head()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::error!(%error, "Could not sign the head of the record"),
-            Err(error) => tracing::error!(%error, "The signing of heads ended"),
-        }
+    match CommandLine::parse().command {
+        Command::Pin(args) => pin::run(&args),
     }
 }

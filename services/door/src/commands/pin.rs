@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use clap::Parser;
 use countersign_policy::{Pin, Policy, write_pins};
 use countersign_wire::{Caps, Document};
 
@@ -15,9 +15,8 @@ use crate::lists;
 ///
 /// The definitions are the JSON of a `tools/list` result, of the whole answer, or of the list alone. Look at them
 /// before you pin them: from then on exactly they may pass.
-#[derive(Debug, Parser)]
-#[command(name = "countersign-door pin", bin_name = "countersign-door pin")]
-struct Arguments {
+#[derive(Debug, clap::Args)]
+pub struct Args {
     /// The policy file.
     #[arg(long)]
     policy: PathBuf,
@@ -30,8 +29,7 @@ struct Arguments {
 }
 
 /// Runs the command.
-pub fn run() -> anyhow::Result<()> {
-    let arguments = Arguments::parse_from(std::env::args_os().skip(1));
+pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
     let yaml = std::fs::read_to_string(&arguments.policy).context("read the policy file")?;
     let policy = Policy::load(&yaml).context("read the policy file")?;
     let definitions = if arguments.definitions.as_os_str() == "-" {
@@ -77,7 +75,7 @@ pub fn run() -> anyhow::Result<()> {
     if !arguments.write && changed > 0 {
         bail!("run it with --write to pin these definitions");
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The hash of every definition in a `tools/list` result or answer.
