@@ -8,12 +8,25 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
 /// Codes of JSON-RPC errors that the door answers with.
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "the table is complete; holds answer with its middle lines"
+    )
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// The policy refuses the call.
     Blocked,
     /// A person has to approve, and nobody can.
     ApprovalNeeded,
+    /// A person looked at the call and said no.
+    DeniedByPerson,
+    /// Nobody decided in time.
+    ApprovalExpired,
+    /// It was approved, and is not the call that was approved any more.
+    ReleaseRefused,
     /// The decision could not be recorded or the call could not be signed.
     NotRecorded,
     /// Headers and body say different things.
@@ -27,15 +40,35 @@ pub enum Code {
 }
 
 impl Code {
+    /// The whole table, in the order of the documentation.
+    #[cfg(test)]
+    const ALL: [Self; 12] = [
+        Self::Blocked,
+        Self::ApprovalNeeded,
+        Self::DeniedByPerson,
+        Self::ApprovalExpired,
+        Self::ReleaseRefused,
+        Self::NotRecorded,
+        Self::HeaderMismatch,
+        Self::UnsupportedVersion,
+        Self::Malformed(-32_700),
+        Self::Malformed(-32_600),
+        Self::Malformed(-32_602),
+        Self::Upstream,
+    ];
+
     const fn number(self) -> i32 {
         match self {
             Self::Blocked => -32_001,
             Self::ApprovalNeeded => -32_002,
+            Self::DeniedByPerson => -32_003,
+            Self::ApprovalExpired => -32_004,
+            Self::ReleaseRefused => -32_005,
             Self::NotRecorded => -32_006,
             Self::HeaderMismatch => -32_020,
             Self::UnsupportedVersion => -32_022,
-            Self::Malformed(code) => code,
             Self::Upstream => -32_603,
+            Self::Malformed(code) => code,
         }
     }
 
@@ -45,18 +78,57 @@ impl Code {
             Self::ApprovalNeeded => {
                 "This call needs a person's approval, and nobody can give it here"
             }
+            Self::DeniedByPerson => "A person denied this call",
+            Self::ApprovalExpired => "Nobody decided about this call in time",
+            Self::ReleaseRefused => "The approved call cannot be released any more",
             Self::NotRecorded => "The door cannot record this call, so it does not forward it",
             Self::HeaderMismatch => "Headers and body of the message differ",
             Self::UnsupportedVersion => "This protocol version is not served",
-            Self::Malformed(_) => "The message is malformed",
             Self::Upstream => "The server behind the door did not answer",
+            Self::Malformed(_) => "The message is malformed",
+        }
+    }
+
+    /// What an agent does about it, for the documentation.
+    #[cfg(test)]
+    const fn then(self) -> &'static str {
+        match self {
+            Self::Blocked => "Do not repeat it. Say what was refused and by which rule.",
+            Self::ApprovalNeeded => {
+                "Ask the operator to open the approval page or another way to decide."
+            }
+            Self::DeniedByPerson => "Do not repeat it. A different call is held and decided anew.",
+            Self::ApprovalExpired => {
+                "Repeat it only when somebody is there to decide; it is held anew."
+            }
+            Self::ReleaseRefused => {
+                "What it was approved under has changed. Repeat it; it is decided anew."
+            }
+            Self::NotRecorded => "Nothing was forwarded. Tell the operator; repeat it later.",
+            Self::HeaderMismatch => "Send headers that repeat what the body says.",
+            Self::UnsupportedVersion => "Use one of the versions in `data.supported`.",
+            Self::Upstream => {
+                "With the reason `unreachable` nothing ran. With `outcome_unknown` it may have run: look before repeating."
+            }
+            Self::Malformed(-32_700) => "It is not strict JSON. Mend the sender.",
+            Self::Malformed(-32_602) => {
+                "The parameters have not the form the method wants. Mend the sender."
+            }
+            Self::Malformed(_) => {
+                "It is no single request or notification of JSON-RPC 2.0. Mend the sender."
+            }
         }
     }
 
     /// Decisions are answers like any other; what is malformed is HTTP's affair too.
     const fn status(self) -> StatusCode {
         match self {
-            Self::Blocked | Self::ApprovalNeeded | Self::NotRecorded => StatusCode::OK,
+            Self::Blocked
+            | Self::ApprovalNeeded
+            | Self::DeniedByPerson
+            | Self::ApprovalExpired
+            | Self::ReleaseRefused
+            | Self::NotRecorded => StatusCode::OK,
             Self::HeaderMismatch | Self::UnsupportedVersion | Self::Malformed(_) => {
                 StatusCode::BAD_REQUEST
             }
@@ -83,6 +155,8 @@ struct Data {
     argument: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     receipt: Option<Hash>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     supported: Option<&'static [&'static str]>,
 }
@@ -115,6 +189,13 @@ impl Refusal {
     /// Names the record of the decision.
     pub fn with_receipt(mut self, leaf: Hash) -> Self {
         self.data.receipt = Some(leaf);
+        self
+    }
+
+    #[expect(dead_code, reason = "for calls that were held")]
+    /// Names the hold that ended without a release.
+    pub fn with_approval(mut self, hold: &str) -> Self {
+        self.data.approval = Some(hold.to_owned());
         self
     }
 
@@ -174,5 +255,42 @@ mod tests {
             serde_json::json!({"reason": "not_listed", "rule": "default"})
         );
         assert!(refusal.json(None).contains(r#""id":null"#));
+    }
+
+    /// The table as the documentation has it.
+    fn table() -> String {
+        let mut table = String::from("| code | message | HTTP | what then |\n|---|---|---|---|\n");
+        for code in Code::ALL {
+            let status = code.status().as_u16();
+            table.push_str(&format!(
+                "| {} | {} | {status} | {} |\n",
+                code.number(),
+                code.message(),
+                code.then()
+            ));
+        }
+        table
+    }
+
+    #[test]
+    fn the_documentation_has_this_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ERRORS.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(
+            text.contains(&table()),
+            "docs/ERRORS.md must hold this table:\n{}",
+            table()
+        );
+    }
+
+    #[test]
+    fn no_two_codes_share_a_number_or_a_message() {
+        let numbers: std::collections::BTreeSet<_> =
+            Code::ALL.iter().map(|code| code.number()).collect();
+        assert_eq!(numbers.len(), Code::ALL.len());
+        // The message stands in a JSON text without being escaped.
+        for code in Code::ALL {
+            assert!(!code.message().contains(['"', '\\']), "{code:?}");
+        }
     }
 }
