@@ -156,6 +156,13 @@ impl LogSigner {
         })
     }
 
+    /// Signs bytes that are no note, in base64. The context keeps one use from passing for another;
+    /// it ends with a NUL, which no note holds.
+    pub(crate) fn sign_with_context(&self, context: &[u8], bytes: &[u8]) -> String {
+        let signature = self.key.sign(&[context, bytes].concat());
+        STANDARD.encode(signature.to_bytes())
+    }
+
     /// The line under a note with this text.
     pub(crate) fn signature_line(&self, text: &str) -> String {
         let mut bytes = self.hint.to_vec();
@@ -237,6 +244,21 @@ impl LogVerifier {
             hex::encode(self.hint),
             STANDARD.encode(key)
         )
+    }
+
+    /// Whether a signature over bytes that are no note is this key's.
+    pub(crate) fn verifies_with_context(
+        &self,
+        context: &[u8],
+        bytes: &[u8],
+        signature: &str,
+    ) -> bool {
+        let Ok(signature) = STANDARD.decode(signature) else {
+            return false;
+        };
+        let message = [context, bytes].concat();
+        Signature::from_slice(&signature)
+            .is_ok_and(|signature| self.key.verify_strict(&message, &signature).is_ok())
     }
 
     /// Whether a signature line is this key's: nothing for another's, else whether it holds.

@@ -8,6 +8,7 @@
 //! The crate is pure: it holds no file, no table and no clock. Whoever keeps a log passes the nodes
 //! in and stores the nodes that come out; appending costs O(log n) either way.
 
+mod approval;
 mod chain;
 mod checkpoint;
 mod hash;
@@ -18,6 +19,10 @@ mod proof_text;
 mod receipt;
 mod tree;
 
+pub use approval::{
+    APPROVAL_NOTE_BYTES_MAX, APPROVER_NAME_BYTES_MAX, Approval, ApprovalDecision, ApprovalError,
+    ApprovalReason, ApprovalWay, Approver, CallOpening, HeldCall, SignedApproval,
+};
 pub use chain::{Chain, ChainError, LOG_LINE_BYTES_MAX, LogEntry};
 pub use checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint};
 pub use hash::{Hash, HashError, leaf_hash, node_hash};
