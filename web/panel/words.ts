@@ -4,7 +4,10 @@
 import { make } from "./dom.js";
 
 /** Currencies whose amounts are spoken by name. Other codes are left as they stand. */
-const CURRENCIES = ["EUR", "GBP", "USD", "CHF", "PLN", "JPY", "KWD"];
+const CURRENCIES = [
+  ...["EUR", "GBP", "USD", "CHF", "PLN", "JPY", "KWD", "CAD", "AUD", "NZD", "BRL", "MXN", "ARS"],
+  ...["SEK", "NOK", "DKK", "CZK", "INR", "TND", "BHD"],
+];
 const AMOUNT = new RegExp(`(?<![\\d.,])(\\d{1,3}(?:,\\d{3})*|\\d+)(\\.\\d{1,3})? (${CURRENCIES.join("|")})\\b`, "g");
 
 interface Piece {

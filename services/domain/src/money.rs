@@ -21,11 +21,37 @@ pub enum Currency {
     Jpy,
     /// Kuwaiti dinar, three decimals.
     Kwd,
+    /// Canadian dollar, two decimals.
+    Cad,
+    /// Australian dollar, two decimals.
+    Aud,
+    /// New Zealand dollar, two decimals.
+    Nzd,
+    /// Brazilian real, two decimals.
+    Brl,
+    /// Mexican peso, two decimals.
+    Mxn,
+    /// Argentine peso, two decimals.
+    Ars,
+    /// Swedish krona, two decimals.
+    Sek,
+    /// Norwegian krone, two decimals.
+    Nok,
+    /// Danish krone, two decimals.
+    Dkk,
+    /// Czech koruna, two decimals.
+    Czk,
+    /// Indian rupee, two decimals.
+    Inr,
+    /// Tunisian dinar, three decimals.
+    Tnd,
+    /// Bahraini dinar, three decimals.
+    Bhd,
 }
 
 impl Currency {
     /// Every currency the bank knows.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 20] = [
         Self::Eur,
         Self::Gbp,
         Self::Usd,
@@ -33,6 +59,19 @@ impl Currency {
         Self::Pln,
         Self::Jpy,
         Self::Kwd,
+        Self::Cad,
+        Self::Aud,
+        Self::Nzd,
+        Self::Brl,
+        Self::Mxn,
+        Self::Ars,
+        Self::Sek,
+        Self::Nok,
+        Self::Dkk,
+        Self::Czk,
+        Self::Inr,
+        Self::Tnd,
+        Self::Bhd,
     ];
 
     /// The ISO 4217 alphabetic code.
@@ -45,6 +84,19 @@ impl Currency {
             Self::Pln => "PLN",
             Self::Jpy => "JPY",
             Self::Kwd => "KWD",
+            Self::Cad => "CAD",
+            Self::Aud => "AUD",
+            Self::Nzd => "NZD",
+            Self::Brl => "BRL",
+            Self::Mxn => "MXN",
+            Self::Ars => "ARS",
+            Self::Sek => "SEK",
+            Self::Nok => "NOK",
+            Self::Dkk => "DKK",
+            Self::Czk => "CZK",
+            Self::Inr => "INR",
+            Self::Tnd => "TND",
+            Self::Bhd => "BHD",
         }
     }
 
@@ -52,7 +104,7 @@ impl Currency {
     pub const fn exponent(self) -> u32 {
         match self {
             Self::Jpy => 0,
-            Self::Kwd => 3,
+            Self::Kwd | Self::Tnd | Self::Bhd => 3,
             _ => 2,
         }
     }
@@ -60,7 +112,7 @@ impl Currency {
 
 /// The text is not the code of a currency this bank keeps.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a currency of this bank; use one of EUR, GBP, USD, CHF, PLN, JPY, KWD")]
+#[error("not a currency of this bank; use one of {}", Currency::ALL.map(Currency::code).join(", "))]
 pub struct CurrencyError;
 
 impl FromStr for Currency {

@@ -193,7 +193,7 @@ fn word(rest: &str) -> (Shape, usize) {
             && characters
                 .peek()
                 .is_some_and(|(_, next)| digit_of(*next).is_some())
-            && crate::currencies::read(&rest[..end]).is_some()
+            && crate::currencies::is_code(&rest[..end])
         {
             return (Shape::Word, end);
         }

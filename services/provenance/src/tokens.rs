@@ -215,7 +215,9 @@ impl Reader<'_> {
                 at + 1
             }
             Shape::Mark(mark) => {
-                if let Some(currency) = currencies::read(mark.encode_utf8(&mut [0; 4])) {
+                if let Some(currency) =
+                    currencies::read(mark.encode_utf8(&mut [0; 4]), self.reading.account_currency)
+                {
                     return self.currency(at, currency, at + 1);
                 }
                 self.push(Kind::Mark(*mark), Tags::NONE, None, at, at + 1);
@@ -249,11 +251,18 @@ impl Reader<'_> {
             return self.amount(at, number.value, None, number.next, number.value.is_none());
         }
         let text = self.words.word(at).unwrap_or_default();
-        let builtin = currencies::read(text);
+        if let Some((currency, next)) = self.dollar_with_letters(at) {
+            return self.currency(at, currency, next);
+        }
+        let account = self.reading.account_currency;
+        let builtin = currencies::read(text, account);
         let worded = phrase
             .filter(|(phrase, _)| phrase.tags.has(Tags::CURRENCY))
             .and_then(|(phrase, next)| {
-                Some((currencies::of_word(phrase.value.as_deref()?)?, next))
+                Some((
+                    currencies::of_word(phrase.value.as_deref()?, account)?,
+                    next,
+                ))
             });
         if let Some((currency, next)) = worded.or_else(|| Some((builtin?, at + 1))) {
             return self.currency(at, currency, next);
@@ -405,16 +414,32 @@ impl Reader<'_> {
     fn currency_at(&self, at: usize) -> Option<(CurrencyName, usize)> {
         let lexeme = self.words.lexemes.get(at)?;
         let text = &self.words.text[lexeme.start..lexeme.end];
+        let account = self.reading.account_currency;
         match lexeme.shape {
             Shape::Word => {
-                if let Some((phrase, next)) = self.words.phrase(at, Some(Tags::CURRENCY)) {
-                    return Some((currencies::of_word(phrase.value.as_deref()?)?, next));
+                if let Some(found) = self.dollar_with_letters(at) {
+                    return Some(found);
                 }
-                Some((currencies::read(text)?, at + 1))
+                if let Some((phrase, next)) = self.words.phrase(at, Some(Tags::CURRENCY)) {
+                    return Some((
+                        currencies::of_word(phrase.value.as_deref()?, account)?,
+                        next,
+                    ));
+                }
+                Some((currencies::read(text, account)?, at + 1))
             }
-            Shape::Mark(_) => Some((currencies::read(text)?, at + 1)),
+            Shape::Mark(_) => Some((currencies::read(text, account)?, at + 1)),
             _ => None,
         }
+    }
+
+    /// "R$", "CA$": letters and a dollar sign without a space between them.
+    fn dollar_with_letters(&self, at: usize) -> Option<(CurrencyName, usize)> {
+        let (letters, sign) = (self.words.lexemes.get(at)?, self.words.lexemes.get(at + 1)?);
+        let is_sign = sign.glued && matches!(sign.shape, Shape::Mark('$'));
+        (is_sign && matches!(letters.shape, Shape::Word)).then_some(())?;
+        let text = &self.words.text[letters.start..letters.end];
+        Some((currencies::before_dollar_sign(text)?, at + 2))
     }
 
     fn finish(&mut self, from: usize, mut amount: Amount, mut next: usize) -> usize {

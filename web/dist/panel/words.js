@@ -2,7 +2,10 @@
 // of outsiders are isolated so that their letters cannot turn the sentence around.
 import { make } from "./dom.js";
 /** Currencies whose amounts are spoken by name. Other codes are left as they stand. */
-const CURRENCIES = ["EUR", "GBP", "USD", "CHF", "PLN", "JPY", "KWD"];
+const CURRENCIES = [
+    ...["EUR", "GBP", "USD", "CHF", "PLN", "JPY", "KWD", "CAD", "AUD", "NZD", "BRL", "MXN", "ARS"],
+    ...["SEK", "NOK", "DKK", "CZK", "INR", "TND", "BHD"],
+];
 const AMOUNT = new RegExp(`(?<![\\d.,])(\\d{1,3}(?:,\\d{3})*|\\d+)(\\.\\d{1,3})? (${CURRENCIES.join("|")})\\b`, "g");
 /** Cuts a sentence at the names in it, and only outside of them at the amounts. */
 function pieces(sentence, names) {
