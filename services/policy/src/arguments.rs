@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use countersign_wire::{Type, Value};
 use regex::Regex;
 
+use crate::decimal::Decimal;
 use crate::file::{ARGUMENTS_MAX, ArgumentType};
 
 /// What is wrong with the arguments of a call.
@@ -93,8 +94,8 @@ pub(crate) enum Shape {
         max: i64,
     },
     Number {
-        min: Option<i64>,
-        max: Option<i64>,
+        min: Option<Decimal>,
+        max: Option<Decimal>,
     },
     Boolean,
     Array {
@@ -109,6 +110,11 @@ impl Arguments {
     pub(crate) fn new(specs: BTreeMap<Box<str>, ArgumentSpec>) -> Self {
         let required = specs.values().filter(|spec| spec.required).count();
         Self { specs, required }
+    }
+
+    /// What a declared argument may be.
+    pub(crate) fn spec(&self, name: &str) -> Option<&ArgumentSpec> {
+        self.specs.get(name)
     }
 
     /// Checks the arguments of a call; a call without any has none.
@@ -208,13 +214,13 @@ impl ArgumentSpec {
             }
             Shape::Number { min, max } => {
                 let text = value.as_number_text().ok_or(ArgumentProblem::WrongType)?;
-                let number: f64 = text.parse().map_err(|_| ArgumentProblem::OutOfRange)?;
-                // Bounds are exact in a float: the loader takes none beyond 2^53.
-                in_range(
-                    number.is_finite()
-                        && min.is_none_or(|min| number >= min as f64)
-                        && max.is_none_or(|max| number <= max as f64),
-                )
+                if min.is_none() && max.is_none() {
+                    // The strict reader takes no number that is not finite.
+                    return Ok(());
+                }
+                let number =
+                    Decimal::from_json_number(text).map_err(|_| ArgumentProblem::OutOfRange)?;
+                in_range(min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max))
             }
             Shape::Boolean => match value.as_bool() {
                 Some(_) => Ok(()),
@@ -418,6 +424,10 @@ mod tests {
             check(spec, r#"{"n":1.5}"#),
             Err(ArgumentProblem::OutOfRange)
         );
+        // Exactly: a float would round this to one.
+        let above = r#"{"n":1.00000000000000001}"#;
+        assert_eq!(check(spec, above), Err(ArgumentProblem::OutOfRange));
+        assert_eq!(check("n: {type: number}", r#"{"n":1e300}"#), Ok(()));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What a decision says: what happens, why, and by which line of the policy.
 
-use crate::file::Acknowledgement;
-use crate::{ArgumentError, ArgumentProblem};
+use crate::cap::CapProblem;
+use crate::file::{Acknowledgement, Way};
+use crate::ledger::Reservation;
+use crate::{ArgumentError, ArgumentProblem, Policy};
 
 /// What happens to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +14,18 @@ pub enum Effect {
     Deny,
     /// It waits for a person.
     Hold,
+}
+
+impl Effect {
+    /// The word in records and outputs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+            Self::Hold => "hold",
+        }
+    }
 }
 
 /// Why.
@@ -31,6 +45,8 @@ pub enum Reason {
     UnknownMethod,
     /// A rule denies it.
     DeniedByRule,
+    /// Rules allow it, and none of them to this caller.
+    NotAllowedToCaller,
     /// The server does not offer the tool.
     NotOffered,
     /// The tool has no pin and needs one.
@@ -41,6 +57,8 @@ pub enum Reason {
     Arguments(ArgumentProblem),
     /// Too many calls in a minute.
     Rate,
+    /// A cap is reached, or its amount cannot be counted.
+    Cap(CapProblem),
     /// A person has to approve it.
     ApprovalNeeded,
 }
@@ -57,18 +75,43 @@ impl Reason {
             Self::NotListed => "not_listed",
             Self::UnknownMethod => "unknown_method",
             Self::DeniedByRule => "denied_by_rule",
+            Self::NotAllowedToCaller => "not_allowed_to_caller",
             Self::NotOffered => "not_offered",
             Self::NotPinned => "not_pinned",
             Self::DefinitionChanged => "definition_changed",
             Self::Arguments(problem) => problem.code(),
             Self::Rate => "rate",
+            Self::Cap(problem) => problem.code(),
             Self::ApprovalNeeded => "approval_needed",
         }
     }
 }
 
-/// A decision: what happens, why, and by which line of the policy.
+/// The policy that a decision was made under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicyMark<'p> {
+    /// Its name.
+    pub id: &'p str,
+    /// SHA-256 of its file.
+    pub hash: &'p [u8; 32],
+}
+
+/// How a call is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// How long at most, in seconds. After that it is denied.
+    pub ttl_seconds: u32,
+    /// After so many seconds it is released, unless a person holds or denies it. Only where what
+    /// the call does can be taken back.
+    pub countdown_seconds: Option<u32>,
+    /// Whether the policy says that what the call does can be taken back.
+    pub reversible: bool,
+    /// How the question may reach a person.
+    pub ways: Box<[Way]>,
+}
+
+/// A decision: what happens, why, and by which line of the policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision<'p> {
     /// What happens.
     pub effect: Effect,
@@ -80,23 +123,47 @@ pub struct Decision<'p> {
     pub argument: Option<&'p str>,
     /// The acknowledgement under which a payment or write tool passed.
     pub acknowledged: Option<Acknowledgement>,
+    /// How it is held, when it is.
+    pub hold: Option<Hold>,
+    /// What caps have counted for it. Give it back when the call never runs.
+    pub counted: Reservation,
+    /// What would have happened, when the policy only observes and the call passes all the same.
+    pub observed: Option<Effect>,
+    /// The policy it was made under.
+    pub policy: PolicyMark<'p>,
 }
 
 impl<'p> Decision<'p> {
-    pub(crate) const fn deny(reason: Reason, rule: &'p str) -> Self {
+    pub(crate) fn allow(policy: &'p Policy, rule: &'p str) -> Self {
         Self {
-            effect: Effect::Deny,
-            reason,
+            effect: Effect::Allow,
+            reason: Reason::Allowed,
             rule,
             argument: None,
             acknowledged: None,
+            hold: None,
+            counted: Reservation::default(),
+            observed: None,
+            policy: policy.mark(),
         }
     }
 
-    pub(crate) const fn deny_arguments(error: ArgumentError<'p>, rule: &'p str) -> Self {
+    pub(crate) fn deny(policy: &'p Policy, reason: Reason, rule: &'p str) -> Self {
+        Self {
+            effect: Effect::Deny,
+            reason,
+            ..Self::allow(policy, rule)
+        }
+    }
+
+    pub(crate) fn deny_arguments(
+        policy: &'p Policy,
+        error: ArgumentError<'p>,
+        rule: &'p str,
+    ) -> Self {
         Self {
             argument: error.argument,
-            ..Self::deny(Reason::Arguments(error.problem), rule)
+            ..Self::deny(policy, Reason::Arguments(error.problem), rule)
         }
     }
 }

@@ -9,29 +9,51 @@
 //! forwarded, and changes nothing in them.
 
 mod arguments;
+mod cap;
+mod compile;
+mod date;
 mod decide;
+mod decimal;
 mod decision;
+mod explain;
 mod file;
+mod handle;
+mod ledger;
 mod load;
 mod name;
 mod pin;
 mod pin_edit;
+mod places;
 mod rate;
 mod read;
+mod rule;
+mod screen;
+mod server;
 mod shape;
+mod template;
 mod words;
 
 pub use arguments::{ArgumentError, ArgumentProblem, ArgumentSpec, Arguments};
-pub use decide::{Call, Counted, Live};
-pub use decision::{Decision, Effect, Reason};
+pub use cap::CapProblem;
+pub use decide::{Call, Circumstances, Counted, Live};
+pub use decimal::{Decimal, DecimalError};
+pub use decision::{Decision, Effect, Hold, PolicyMark, Reason};
+pub use explain::{Check, Outcome, Step};
 pub use file::{
-    ARGUMENTS_MAX, Acknowledgement, ArgumentFile, ArgumentType, DefaultEffect, MethodFile, Mode,
-    OnChange, PolicyFile, RuleEffect, RuleFile, ServerFile, ToolFile, schema,
+    ARGUMENTS_MAX, Acknowledgement, ApprovalFile, ArgumentFile, ArgumentType, BuiltInRule, CapFile,
+    CustomRuleFile, DefaultEffect, InjectionFile, InjectionMode, MethodFile, Mode, OnChangedTool,
+    OnNewTool, PolicyFile, RedactionFile, RuleEffect, RuleFile, ServerFile, SuppressionFile,
+    ToolFile, Way, WebhookFile, schema,
 };
+pub use handle::{PolicyHandle, Reloaded};
+pub use ledger::{CapKey, CapLedger, CapWindow, Reservation};
 pub use load::Policy;
 pub use name::{Glob, check_name, name_tokens};
 pub use pin::{Pin, PinError, definition_pin};
 pub use pin_edit::{PinEditError, write_pins};
 pub use rate::RateLimiter;
 pub use read::PolicyError;
+pub use screen::{CustomRule, Injection, Redaction, Screening, Suppression};
+pub use server::{Approval, Connection, Server, Webhook};
+pub use template::{Environment, Filled};
 pub use words::{WRITE_WORDS, WriteWords};

@@ -1,30 +1,38 @@
 //! From the file to a policy that decides; everything that could fail later fails here.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::arguments::Arguments;
-use crate::file::{Acknowledgement, PolicyFile, RuleEffect, RuleFile};
-use crate::name::{Glob, check_name};
+use crate::cap::Cap;
+use crate::compile;
+use crate::file::{Acknowledgement, Mode, OnChangedTool};
 use crate::pin::Pin;
-use crate::read::{PolicyError, meaning, read};
-use crate::shape;
+use crate::places::Places;
+use crate::read::{PolicyError, read};
+use crate::rule::Rule;
+use crate::screen::Screening;
+use crate::server::{Approval, Server};
+use crate::template::Environment;
 use crate::words::WriteWords;
-
-/// Most calls in a minute that a limit may allow; each is remembered for a minute.
-const RATE_MAX: u32 = 100_000;
-/// Most messages of one identity in a minute where the file says nothing.
-const MESSAGE_RATE_DEFAULT: u32 = 1_200;
 
 /// A tool that the policy allows.
 #[derive(Clone, Debug)]
 pub(crate) struct Tool {
+    /// The line of the policy that allows it.
     pub rule: Box<str>,
+    /// Its name in the file, which clients see.
+    pub key: Box<str>,
     pub pin: Option<Pin>,
     pub acknowledged: Option<Acknowledgement>,
+    /// Whether its name holds a payment or write word.
+    pub holds_write_word: bool,
     pub rate_per_minute: Option<u32>,
     pub arguments: Arguments,
+    pub cap: Option<Cap>,
+    /// The rules about it, by their places in the policy's list.
+    pub rules: Box<[usize]>,
 }
 
 /// Another method that the policy allows.
@@ -33,46 +41,54 @@ pub(crate) struct Method {
     pub rule: Box<str>,
     pub rate_per_minute: Option<u32>,
     pub arguments: Arguments,
+    pub rules: Box<[usize]>,
 }
 
-/// Something the policy takes away.
-#[derive(Clone, Debug)]
-pub(crate) struct Rule {
-    pub id: Box<str>,
-    pub target: Target,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    Tool(Glob),
-    Method(Glob),
-}
-
-/// A policy that decides.
+/// A policy that decides. Compiled once, never changed: a reload puts another in its place.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    id: Box<str>,
-    hash: [u8; 32],
+    pub(crate) id: Box<str>,
+    pub(crate) hash: [u8; 32],
+    pub(crate) mode: Mode,
     pub(crate) require_pins: bool,
+    pub(crate) on_changed_tool: OnChangedTool,
     pub(crate) allow_dots: bool,
     pub(crate) rate_per_minute: Option<u32>,
     pub(crate) message_rate_per_minute: u32,
     pub(crate) words: WriteWords,
-    pub(crate) servers: BTreeSet<Box<str>>,
-    pub(crate) tools: HashMap<Box<str>, Tool>,
+    pub(crate) servers: HashMap<Box<str>, Server>,
+    /// By server, then by the tool's own name there.
+    pub(crate) tools: HashMap<Box<str>, HashMap<Box<str>, Tool>>,
     pub(crate) methods: HashMap<Box<str>, Method>,
-    pub(crate) denials: Vec<Rule>,
-    pub(crate) holds: Vec<Rule>,
+    /// In the order of their ids, so that the order of the file means nothing.
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) approval: Approval,
+    pub(crate) screening: Screening,
 }
 
 impl Policy {
-    /// Reads a policy.
+    /// Reads a policy without filling in variables: for judging, not for connecting.
     ///
     /// # Errors
     /// [`PolicyError`] with the place of the first thing that is wrong.
     pub fn load(yaml: &str) -> Result<Self, PolicyError> {
+        Self::compile(yaml, None)
+    }
+
+    /// Reads a policy and fills in the variables of its servers and its webhook.
+    ///
+    /// # Errors
+    /// [`PolicyError`], also when the environment lacks a variable; its value is never shown.
+    pub fn load_with(yaml: &str, environment: Environment<'_>) -> Result<Self, PolicyError> {
+        Self::compile(yaml, Some(environment))
+    }
+
+    fn compile(yaml: &str, environment: Option<Environment<'_>>) -> Result<Self, PolicyError> {
         let file = read(yaml)?;
-        compile(file, Sha256::digest(yaml.as_bytes()).into())
+        let places = Places::read(yaml);
+        let hash = Sha256::digest(yaml.as_bytes()).into();
+        compile::policy(file, hash, environment, &places)
+            .map_err(|error| error.at(|path| places.of(path)))
     }
 
     /// The policy's name.
@@ -87,162 +103,70 @@ impl Policy {
         &self.hash
     }
 
-    /// The names of the tools it allows, in no order.
-    pub fn tools(&self) -> impl Iterator<Item = (&str, Option<Pin>)> {
-        self.tools.iter().map(|(name, tool)| (&**name, tool.pin))
+    /// Whether decisions bind.
+    #[must_use]
+    pub const fn mode(&self) -> Mode {
+        self.mode
     }
 
-    /// The pin of a tool the policy allows.
+    /// Whether a tool without a pin is refused.
+    #[must_use]
+    pub const fn require_pins(&self) -> bool {
+        self.require_pins
+    }
+
+    /// The names of the tools it allows as clients see them, in no order.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, Option<Pin>)> {
+        let tools = self.tools.values().flat_map(HashMap::values);
+        tools.map(|tool| (&*tool.key, tool.pin))
+    }
+
+    /// The tools of one server by their own names there, in no order.
+    pub fn tools_of(&self, server: &str) -> impl Iterator<Item = (&str, Option<Pin>)> {
+        let tools = self.tools.get(server).into_iter().flatten();
+        tools.map(|(name, tool)| (&**name, tool.pin))
+    }
+
+    /// The pin of a tool the policy allows, by its name as clients see it.
     #[must_use]
     pub fn pin(&self, name: &str) -> Option<Pin> {
-        self.tools.get(name)?.pin
+        self.tool(name)?.pin
     }
 
-    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.tools.get(name)
+    /// The pin of a server's tool, by its own name there.
+    #[must_use]
+    pub fn pin_of(&self, server: &str, name: &str) -> Option<Pin> {
+        self.tools.get(server)?.get(name)?.pin
     }
-}
 
-fn compile(file: PolicyFile, hash: [u8; 32]) -> Result<Policy, PolicyError> {
-    if file.version != 1 {
-        return Err(meaning("version", "this door reads version 1"));
+    /// The servers it names, in no order.
+    pub fn servers(&self) -> impl Iterator<Item = (&str, &Server)> {
+        self.servers.iter().map(|(name, server)| (&**name, server))
     }
-    check_plain("id", &file.id)?;
-    check_rate("rate_per_minute", file.rate_per_minute)?;
-    check_rate("message_rate_per_minute", file.message_rate_per_minute)?;
-    for word in &file.never_allow {
-        if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-            return Err(meaning(
-                "never_allow",
-                format!("`{word}` is no word of letters"),
-            ));
-        }
-    }
-    for name in file.servers.keys() {
-        let path = format!("servers.{name}");
-        check_plain(&path, name)?;
-        let same = |other: &&String| *other != name && other.eq_ignore_ascii_case(name);
-        if let Some(other) = file.servers.keys().find(same) {
-            let message = format!("differs from `servers.{other}` only in case");
-            return Err(meaning(path, message));
-        }
-    }
-    let mut tools = HashMap::with_capacity(file.tools.len());
-    for (name, tool) in file.tools {
-        let path = format!("tools.{name}");
-        if !check_name(&name, file.allow_dots) {
-            return Err(meaning(path, "a tool is allowed by its exact, plain name"));
-        }
-        check_rate(&path, tool.rate_per_minute)?;
-        let pin = match &tool.schema_sha256 {
-            None => None,
-            Some(text) => Some(Pin::from_text(text).map_err(|_| {
-                meaning(
-                    format!("{path}.schema_sha256"),
-                    "64 lower-case hexadecimal digits are wanted",
-                )
-            })?),
-        };
-        let compiled = Tool {
-            rule: path.clone().into_boxed_str(),
-            pin,
-            acknowledged: tool.acknowledged,
-            rate_per_minute: tool.rate_per_minute,
-            arguments: shape::compile(&path, tool.args)?,
-        };
-        tools.insert(name.into_boxed_str(), compiled);
-    }
-    let mut methods = HashMap::with_capacity(file.methods.len());
-    for (name, method) in file.methods {
-        let path = format!("methods.{name}");
-        if name == "tools/call" || name.contains('*') || Glob::new(&name).is_none() {
-            return Err(meaning(
-                path,
-                "a method besides tools/call is allowed by its exact name",
-            ));
-        }
-        check_rate(&path, method.rate_per_minute)?;
-        let compiled = Method {
-            rule: path.clone().into_boxed_str(),
-            rate_per_minute: method.rate_per_minute,
-            arguments: shape::compile(&path, method.args)?,
-        };
-        methods.insert(name.into_boxed_str(), compiled);
-    }
-    let (denials, holds) = rules(file.rules)?;
-    Ok(Policy {
-        id: file.id.into_boxed_str(),
-        hash,
-        require_pins: file.require_pins,
-        allow_dots: file.allow_dots,
-        rate_per_minute: file.rate_per_minute,
-        message_rate_per_minute: file.message_rate_per_minute.unwrap_or(MESSAGE_RATE_DEFAULT),
-        words: WriteWords::with(&file.never_allow),
-        servers: file
-            .servers
-            .into_keys()
-            .map(String::into_boxed_str)
-            .collect(),
-        tools,
-        methods,
-        denials,
-        holds,
-    })
-}
 
-fn check_plain(path: &str, name: &str) -> Result<(), PolicyError> {
-    if check_name(name, true) {
-        Ok(())
-    } else {
-        Err(meaning(
-            path,
-            "letters, digits, '_', '-' and '.' are allowed",
-        ))
+    /// A server, by the name the policy knows it under.
+    #[must_use]
+    pub fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.get(name)
     }
-}
 
-fn check_rate(path: &str, rate: Option<u32>) -> Result<(), PolicyError> {
-    if rate.is_none_or(|rate| (1..=RATE_MAX).contains(&rate)) {
-        Ok(())
-    } else {
-        Err(meaning(
-            path,
-            format!("a rate is 1 to {RATE_MAX} in a minute"),
-        ))
+    /// How held calls reach a person.
+    #[must_use]
+    pub const fn approval(&self) -> &Approval {
+        &self.approval
     }
-}
 
-fn rules(files: Vec<RuleFile>) -> Result<(Vec<Rule>, Vec<Rule>), PolicyError> {
-    let (mut denials, mut holds) = (Vec::new(), Vec::new());
-    let mut ids = BTreeSet::new();
-    for rule in files {
-        let path = format!("rules.{}", rule.id);
-        check_plain(&path, &rule.id)?;
-        if !ids.insert(rule.id.clone()) {
-            return Err(meaning(path, "two rules have this id"));
-        }
-        let glob = |pattern: &str| {
-            Glob::new(pattern)
-                .ok_or_else(|| meaning(&*path, "the pattern is not one of names and '*'"))
-        };
-        let target = match (&rule.tool, &rule.method) {
-            (Some(tool), None) => Target::Tool(glob(tool)?),
-            (None, Some(method)) => Target::Method(glob(method)?),
-            _ => return Err(meaning(path, "a rule is about a tool or about a method")),
-        };
-        let list = match rule.effect {
-            RuleEffect::Deny => &mut denials,
-            RuleEffect::RequireApproval => &mut holds,
-        };
-        if list.iter().any(|other: &Rule| other.target == target) {
-            return Err(meaning(path, "another rule says the same"));
-        }
-        list.push(Rule {
-            id: rule.id.into_boxed_str(),
-            target,
-        });
+    /// What is looked for in results, arguments and definitions.
+    #[must_use]
+    pub const fn screening(&self) -> &Screening {
+        &self.screening
     }
-    Ok((denials, holds))
+
+    /// A tool, by its name in the file.
+    pub(crate) fn tool(&self, key: &str) -> Option<&Tool> {
+        let mut tools = self.tools.values().flat_map(HashMap::values);
+        tools.find(|tool| &*tool.key == key)
+    }
 }
 
 #[cfg(test)]
@@ -282,36 +206,39 @@ mod tests {
             ),
             (
                 GOOD.replace("read_it: {}", "read_it: {rate_per_minute: 0}"),
-                "tools.read_it",
+                "tools.read_it.rate_per_minute",
             ),
             (
                 arg("{type: string, pattern: '('}"),
-                "tools.read_it.a.pattern",
+                "tools.read_it.args.a.pattern",
             ),
             (
                 arg(r"{type: string, pattern: '\d+'}"),
-                "tools.read_it.a.pattern",
+                "tools.read_it.args.a.pattern",
             ),
             (
                 arg("{type: string, pattern: '(?i)a'}"),
-                "tools.read_it.a.pattern",
+                "tools.read_it.args.a.pattern",
             ),
             (
                 arg("{type: string, pattern: 'a{1000}{1000}'}"),
-                "tools.read_it.a.pattern",
+                "tools.read_it.args.a.pattern",
             ),
-            (arg("{type: string, min: 1}"), "tools.read_it.a.min"),
-            (arg("{type: integer, min: 2, max: 1}"), "tools.read_it.a"),
+            (arg("{type: string, min: 1}"), "tools.read_it.args.a.min"),
+            (
+                arg("{type: integer, min: 2, max: 1}"),
+                "tools.read_it.args.a",
+            ),
             (
                 arg("{type: integer, pattern: a}"),
-                "tools.read_it.a.pattern",
+                "tools.read_it.args.a.pattern",
             ),
-            (arg("{type: string, enum: []}"), "tools.read_it.a"),
-            (arg("{type: array}"), "tools.read_it.a"),
-            (arg("{type: object}"), "tools.read_it.a"),
+            (arg("{type: string, enum: []}"), "tools.read_it.args.a"),
+            (arg("{type: array}"), "tools.read_it.args.a"),
+            (arg("{type: object}"), "tools.read_it.args.a"),
             (
                 arg("{type: boolean, properties: {}}"),
-                "tools.read_it.a.properties",
+                "tools.read_it.args.a.properties",
             ),
             (
                 format!("{GOOD}methods: {{tools/call: {{}}}}\n"),
@@ -329,7 +256,7 @@ mod tests {
                 format!(
                     "{GOOD}rules: [{{id: a, effect: deny, tool: x}}, {{id: a, effect: deny, tool: z}}]\n"
                 ),
-                "rules.a",
+                "rules.1.id",
             ),
             (
                 format!(

@@ -2,6 +2,8 @@
 
 /// Longest name, in bytes.
 const NAME_BYTES_MAX: usize = 128;
+/// Longest identity in a rule, in bytes.
+const IDENTITY_BYTES_MAX: usize = 256;
 
 /// Whether a name is plain: 1 to 128 ASCII letters, digits, dashes and underscores, and dots where
 /// the policy says so. Anything else could look like another name.
@@ -50,6 +52,18 @@ impl Glob {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./$*".contains(&byte);
         let good = !pattern.is_empty() && pattern.len() <= NAME_BYTES_MAX;
         (good && pattern.bytes().all(plain)).then(|| Self(pattern.into()))
+    }
+
+    /// A pattern over identities, unless it holds more than printable ASCII without spaces.
+    pub(crate) fn of_identity(pattern: &str) -> Option<Self> {
+        let good = !pattern.is_empty() && pattern.len() <= IDENTITY_BYTES_MAX;
+        let printable = pattern.bytes().all(|byte| byte.is_ascii_graphic());
+        (good && printable).then(|| Self(pattern.into()))
+    }
+
+    /// The pattern as written.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
     }
 
     /// Whether it matches the whole name.

@@ -23,13 +23,38 @@ pub enum PolicyError {
         suggestion: Option<String>,
     },
     /// It says something that cannot be decided by.
-    #[error("{path}: {message}")]
+    #[error("line {line}, column {column}: {path}: {message}")]
     Meaning {
+        /// Counted from one.
+        line: u64,
+        /// Counted from one.
+        column: u64,
         /// The keys that lead there.
         path: String,
         /// What is wrong there.
         message: String,
     },
+}
+
+impl PolicyError {
+    /// The line, counted from one.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        match self {
+            Self::Syntax { line, .. } | Self::Meaning { line, .. } => *line,
+        }
+    }
+
+    /// Puts in where its path stands in the file.
+    pub(crate) fn at(mut self, place: impl FnOnce(&str) -> (u64, u64)) -> Self {
+        if let Self::Meaning {
+            line, column, path, ..
+        } = &mut self
+        {
+            (*line, *column) = place(path);
+        }
+        self
+    }
 }
 
 fn hint(suggestion: Option<&str>) -> String {
@@ -114,9 +139,11 @@ fn edits(from: &str, to: &str) -> usize {
     row[to.len()]
 }
 
-/// A refusal of what the file says, at the keys that lead there.
+/// A refusal of what the file says, at the keys that lead there; [`PolicyError::at`] adds the line.
 pub(crate) fn meaning(path: impl Into<String>, message: impl Into<String>) -> PolicyError {
     PolicyError::Meaning {
+        line: 1,
+        column: 1,
         path: path.into(),
         message: message.into(),
     }
@@ -206,9 +233,23 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_cannot_allow() {
-        let yaml = format!("{GOOD}rules: [{{id: a, effect: allow, tool: '*'}}]\n");
-        assert!(matches!(refused(&yaml), PolicyError::Syntax { .. }));
+    fn a_rule_that_allows_names_exactly_what_has_an_entry() {
+        for rule in [
+            "{id: a, effect: allow, tool: '*'}",
+            "{id: a, effect: allow, tool: 'read_*'}",
+            "{id: a, effect: allow, tool: read_it, server: '*'}",
+            "{id: a, effect: allow, tool: read_it, identities: ['*']}",
+            "{id: a, effect: allow, tool: absent}",
+            "{id: a, effect: allow, method: prompts/get}",
+        ] {
+            let yaml = format!("{GOOD}rules: [{rule}]\n");
+            assert!(
+                matches!(refused(&yaml), PolicyError::Meaning { .. }),
+                "{rule}"
+            );
+        }
+        let yaml = format!("{GOOD}rules: [{{id: a, effect: allow, tool: read_it}}]\n");
+        assert!(Policy::load(&yaml).is_ok());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use regex::{Regex, RegexBuilder};
 
 use crate::arguments::{ArgumentSpec, Arguments, Shape};
+use crate::decimal::Decimal;
 use crate::file::{ARGUMENTS_MAX, ArgumentFile, ArgumentType};
 use crate::read::{PolicyError, meaning};
 
@@ -15,21 +16,21 @@ const LENGTH_DEFAULT: u32 = 1024;
 /// Greatest number of elements of an array that declares none.
 const ITEMS_DEFAULT: u32 = 32;
 /// Most memory of one compiled pattern, in bytes.
-const PATTERN_BYTES_MAX: usize = 1 << 20;
+pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 20;
 /// Largest integer that a float keeps exactly.
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
 /// Compiles the arguments declared at a path of the file.
 pub(crate) fn compile(
     path: &str,
-    files: BTreeMap<String, ArgumentFile>,
+    files: &BTreeMap<String, ArgumentFile>,
 ) -> Result<Arguments, PolicyError> {
     arguments(path, files, SHAPE_DEPTH_MAX)
 }
 
 fn arguments(
     path: &str,
-    files: BTreeMap<String, ArgumentFile>,
+    files: &BTreeMap<String, ArgumentFile>,
     depth: usize,
 ) -> Result<Arguments, PolicyError> {
     if files.len() > ARGUMENTS_MAX {
@@ -39,48 +40,49 @@ fn arguments(
         ));
     }
     let specs = files
-        .into_iter()
+        .iter()
         .map(|(name, file)| {
             let spec = spec(&format!("{path}.{name}"), file, depth)?;
-            Ok((name.into_boxed_str(), spec))
+            Ok((name.as_str().into(), spec))
         })
         .collect::<Result<_, PolicyError>>()?;
     Ok(Arguments::new(specs))
 }
 
-fn spec(path: &str, file: ArgumentFile, depth: usize) -> Result<ArgumentSpec, PolicyError> {
+fn spec(path: &str, file: &ArgumentFile, depth: usize) -> Result<ArgumentSpec, PolicyError> {
     let depth = depth
         .checked_sub(1)
         .ok_or_else(|| meaning(path, "declared too deep"))?;
-    check_keys(path, &file)?;
+    check_keys(path, file)?;
     let shape = match file.kind {
         ArgumentType::String => Shape::Text {
             min_length: file.min_length.unwrap_or(0) as usize,
             max_length: file.max_length.unwrap_or(LENGTH_DEFAULT) as usize,
-            pattern: file.pattern.map(|text| pattern(path, &text)).transpose()?,
-            one_of: file
-                .one_of
-                .map(|words| words.into_iter().map(String::into_boxed_str).collect()),
+            pattern: (file.pattern.as_deref())
+                .map(|text| pattern(path, text))
+                .transpose()?,
+            one_of: (file.one_of.as_ref())
+                .map(|words| words.iter().map(|word| word.as_str().into()).collect()),
         },
         ArgumentType::Integer => Shape::Integer {
             min: file.min.unwrap_or(-EXACT_MAX),
             max: file.max.unwrap_or(EXACT_MAX),
         },
         ArgumentType::Number => Shape::Number {
-            min: file.min,
-            max: file.max,
+            min: file.min.map(Decimal::from_whole),
+            max: file.max.map(Decimal::from_whole),
         },
         ArgumentType::Boolean => Shape::Boolean,
         ArgumentType::Array => Shape::Array {
-            items: match file.items {
-                Some(items) => Box::new(spec(&format!("{path}.items"), *items, depth)?),
+            items: match &file.items {
+                Some(items) => Box::new(spec(&format!("{path}.items"), items, depth)?),
                 None => return Err(meaning(path, "an array declares its items")),
             },
             min_items: file.min_items.unwrap_or(0) as usize,
             max_items: file.max_items.unwrap_or(ITEMS_DEFAULT) as usize,
         },
-        ArgumentType::Object => Shape::Object(match file.properties {
-            Some(properties) => arguments(path, properties, depth)?,
+        ArgumentType::Object => Shape::Object(match &file.properties {
+            Some(properties) => arguments(&format!("{path}.properties"), properties, depth)?,
             None => return Err(meaning(path, "an object declares its properties")),
         }),
     };

@@ -1,0 +1,157 @@
+//! Where every key of a policy file stands, so that an error about what it says has a line too.
+
+use std::collections::HashMap;
+
+use serde_saphyr::granit_parser::{Event, Parser};
+
+/// Lines and columns by the path of keys that leads there. Elements of a list are named by their
+/// `id` where they have one, else by their number.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    places: HashMap<String, (u64, u64)>,
+}
+
+enum Container {
+    Mapping { path: String, key: Option<String> },
+    Sequence { path: String, next: usize },
+}
+
+impl Places {
+    /// Reads a file that the strict reader has taken already.
+    pub fn read(yaml: &str) -> Self {
+        let mut found = Self::default();
+        let mut open: Vec<Container> = Vec::new();
+        let mut parser = Parser::new_from_str(yaml);
+        while let Some(Ok((event, span))) = parser.next_event() {
+            let place = (span.start.line() as u64, span.start.col() as u64 + 1);
+            match event {
+                Event::Scalar(text, ..) => {
+                    if let Some(Container::Mapping { path, key }) = open.last_mut() {
+                        match key.take() {
+                            None => {
+                                let inner = join(path, &text);
+                                found.places.entry(inner.clone()).or_insert(place);
+                                *key = Some(inner);
+                            }
+                            // An element of a list that has an id is known by it from here on.
+                            Some(inner) if inner == join(path, "id") => {
+                                let parent = path.rsplit_once('.').map_or("", |(front, _)| front);
+                                let named = join(parent, &text);
+                                found.places.entry(named.clone()).or_insert(place);
+                                if in_list(&open) {
+                                    found.rename(&mut open, named);
+                                }
+                            }
+                            Some(_) => {}
+                        }
+                        continue;
+                    }
+                    found.element(&mut open, place);
+                }
+                Event::MappingStart(..) => {
+                    let path = found.enter(&mut open, place);
+                    open.push(Container::Mapping { path, key: None });
+                }
+                Event::SequenceStart(..) => {
+                    let path = found.enter(&mut open, place);
+                    open.push(Container::Sequence { path, next: 0 });
+                }
+                Event::MappingEnd | Event::SequenceEnd => {
+                    open.pop();
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The place of a path, or of the longest part of it that stands in the file.
+    pub fn of(&self, path: &str) -> (u64, u64) {
+        let mut path = path;
+        loop {
+            if let Some(place) = self.places.get(path) {
+                return *place;
+            }
+            match path.rsplit_once('.') {
+                Some((front, _)) => path = front,
+                None => return (1, 1),
+            }
+        }
+    }
+
+    fn enter(&mut self, open: &mut [Container], place: (u64, u64)) -> String {
+        match open.last_mut() {
+            None => String::new(),
+            Some(Container::Mapping { key, .. }) => key.take().unwrap_or_default(),
+            Some(Container::Sequence { .. }) => self.element(open, place),
+        }
+    }
+
+    /// The path of the next element of the innermost list.
+    fn element(&mut self, open: &mut [Container], place: (u64, u64)) -> String {
+        let Some(Container::Sequence { path, next }) = open.last_mut() else {
+            return String::new();
+        };
+        let path = join(path, &next.to_string());
+        *next += 1;
+        self.places.entry(path.clone()).or_insert(place);
+        path
+    }
+
+    /// Gives the innermost mapping its name; what of it was seen before keeps both names.
+    fn rename(&mut self, open: &mut [Container], named: String) {
+        if let Some(Container::Mapping { path, .. }) = open.last_mut() {
+            let before = format!("{path}.");
+            let seen: Vec<_> = self
+                .places
+                .iter()
+                .filter_map(|(old, place)| Some((old.strip_prefix(&before)?.to_owned(), *place)))
+                .collect();
+            for (rest, place) in seen {
+                self.places.entry(join(&named, &rest)).or_insert(place);
+            }
+            *path = named;
+        }
+    }
+}
+
+fn in_list(open: &[Container]) -> bool {
+    matches!(open.iter().rev().nth(1), Some(Container::Sequence { .. }))
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_its_place() {
+        let yaml = "version: 1\nid: top\ntools:\n  read.it:\n    args:\n      a: {type: string}\n\
+                    rules:\n  - effect: deny\n    id: none\n    tool: x\n  - {id: two, tool: y}\n\
+                    list: [a, b]\n";
+        let places = Places::read(yaml);
+        for (path, place) in [
+            ("version", (1, 1)),
+            ("id", (2, 1)),
+            ("tools.read.it", (4, 3)),
+            ("tools.read.it.args.a", (6, 7)),
+            ("tools.read.it.args.a.type", (6, 11)),
+            ("tools.read.it.args.a.absent", (6, 7)),
+            ("rules.none", (9, 9)),
+            ("rules.none.effect", (8, 5)),
+            ("rules.none.tool", (10, 5)),
+            ("rules.two.tool", (11, 15)),
+            ("list.1", (12, 11)),
+            ("absent", (1, 1)),
+        ] {
+            assert_eq!(places.of(path), place, "{path}");
+        }
+    }
+}
