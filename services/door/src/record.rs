@@ -8,8 +8,8 @@ use countersign_wire::{Frame, Value};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::caller::Caller;
 use crate::clock;
-use crate::session::Caller;
 
 /// Version of the lines' form.
 const VERSION: u32 = 1;
@@ -42,9 +42,15 @@ pub struct Decided<'a> {
     event: &'static str,
     /// The call's own name; an allowed call's request token has it too.
     call: String,
-    customer: &'a str,
-    conversation: String,
-    turn: String,
+    /// Whose call: the customer of a session token, or another identity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    customer: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identity: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<String>,
     server: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<&'a str>,
@@ -140,7 +146,8 @@ impl<'a> Decided<'a> {
         reason: &'a str,
         forwarded: bool,
     ) -> Self {
-        let claims = &subject.caller.claims;
+        let claims = subject.caller.claims.as_deref();
+        let identity = &*subject.caller.identity;
         let params = subject.frame.and_then(|frame| frame.params());
         let method = subject.frame.and_then(|frame| frame.method());
         let tool = params
@@ -154,9 +161,10 @@ impl<'a> Decided<'a> {
             at: clock::timestamp(),
             event,
             call: hex::encode(subject.call),
-            customer: &subject.caller.identity,
-            conversation: claims.conversation.to_string(),
-            turn: claims.turn.to_string(),
+            customer: claims.map(|_| identity),
+            identity: claims.is_none().then_some(identity),
+            conversation: claims.map(|claims| claims.conversation.to_string()),
+            turn: claims.map(|claims| claims.turn.to_string()),
             server: subject.server,
             method,
             tool,

@@ -5,11 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use countersign_identity::SigningKey;
+use countersign_policy::Policy;
+use countersign_receipts::LogSigner;
 use countersign_serve::guard::Allowed;
 
 use crate::config::Config;
-use crate::door::Door;
-use crate::router;
+use crate::door::{Door, Rules};
+use crate::http::gate::Gate;
+use crate::http::router::router;
+use crate::http::tokens::{Identity, Sessions};
+use crate::http::upstream::Upstream;
 
 /// How often the head of the record is signed when there is something new.
 const HEAD_INTERVAL: Duration = Duration::from_millis(500);
@@ -30,13 +36,35 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         origins: config.origins.clone(),
     };
     let listeners = countersign_serve::open(&config.listen).await?;
-    let door = Arc::new(Door::open(config).context("open the door")?);
+    let gate = open(config).context("open the door")?;
+    let door = Arc::clone(&gate.door);
     let heads = tokio::spawn(sign_heads(Arc::clone(&door)));
-    let router = router::router(Arc::clone(&door), allowed);
+    let router = router(Arc::new(gate), allowed);
     countersign_serve::run("door", listeners, router).await?;
     heads.abort();
     door.close().context("close the record")?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn open(config: Config) -> anyhow::Result<Gate> {
+    let policy = Policy::load(&config.policy_yaml).context("read the policy")?;
+    let upstream = Upstream::new(&config.upstream)?;
+    let identity = Identity::Sessions(Sessions::new(config.session_keys)?);
+    let request_key = SigningKey::from_file(&config.request_key)?;
+    let signer = LogSigner::new(&config.log_origin, &config.receipt_key)?;
+    let door = Door::open(
+        Rules::new(policy),
+        &[upstream.name()],
+        &config.log_directory,
+        signer,
+    )?;
+    Ok(Gate {
+        door: Arc::new(door),
+        identity,
+        upstream,
+        request_key: Some(request_key),
+        reading: tokio::sync::Mutex::default(),
+    })
 }
 
 /// Signs the head of the record again and again. A failure shuts the door until one succeeds.

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use countersign_policy::{Pin, Policy, write_pins};
 use countersign_wire::{Caps, Document};
 
-use crate::lists;
+use crate::judge::lists;
 
 /// Pins the tools of a policy to their definitions.
 ///

@@ -87,7 +87,7 @@ async fn an_event_reaches_the_client_before_the_server_has_finished() {
     })
     .await;
     let mut client = connect(&stand, &call("echo", "{}")).await;
-    feed.send("data: {\"progress\":1}\n\n").await.unwrap();
+    feed.send("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1}}\n\n").await.unwrap();
     read_until(&mut client, "\"progress\":1").await;
     assert!(
         stand
@@ -114,7 +114,7 @@ async fn a_client_that_goes_away_ends_the_request_behind_the_door() {
     })
     .await;
     let mut client = connect(&stand, &call("echo", "{}")).await;
-    feed.send("data: {\"progress\":1}\n\n").await.unwrap();
+    feed.send("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1}}\n\n").await.unwrap();
     read_until(&mut client, "\"progress\":1").await;
     drop(client);
     let gone = Instant::now();

@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use countersign_policy::{Live, Pin};
 
-use crate::lists::Entry;
+use super::lists::Entry;
 
 /// How long a whole list is taken for current, in milliseconds. Every list that passes in between
 /// is looked at as well.
@@ -34,6 +34,12 @@ impl Catalogue {
             return None;
         }
         Some(state.tools.get(name).copied().unwrap_or(Live::NotOffered))
+    }
+
+    /// The server says that its list changed: it is read again before the next call.
+    pub fn forget(&self) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.read_at_milliseconds = None;
     }
 
     /// What a page says about a tool, whatever was known before.
@@ -93,12 +99,14 @@ const fn pin_of(live: Live) -> Option<Pin> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lists::{Answered, read};
-    use crate::methods::TOOLS;
+    use crate::judge::lists::{Answered, read};
+    use crate::judge::methods::TOOLS;
+    use countersign_wire::Frame;
 
     fn entries(tools: &str) -> Vec<Entry> {
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tools}]}}}}"#);
-        match read(body.as_bytes(), "1", TOOLS).unwrap() {
+        let frame = Frame::read(body.as_bytes()).unwrap();
+        match read(&frame, TOOLS).unwrap() {
             Answered::Page(page) => page.entries,
             Answered::Error => panic!("an error"),
         }

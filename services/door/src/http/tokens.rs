@@ -1,25 +1,39 @@
 //! Whose call it is: the one session token of a request, verified.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use countersign_identity::{
-    KeyError, LEEWAY_SECONDS, SESSION_HEADER, SessionClaims, TokenError, VerifyingKeyFile,
-    VerifyingKeys, exactly_one, verify_session,
+    KeyError, LEEWAY_SECONDS, SESSION_HEADER, TokenError, VerifyingKeyFile, VerifyingKeys,
+    exactly_one, verify_session,
 };
 use http::{HeaderMap, HeaderValue};
 use sha2::{Digest as _, Sha256};
 
+use crate::caller::Caller;
+
 /// Most verified tokens remembered at once.
 const REMEMBERED_MAX: usize = 4096;
 
-/// A verified customer, and the name under which the policy counts their calls.
-#[derive(Clone, Debug)]
-pub struct Caller {
-    /// What the token says.
-    pub claims: Arc<SessionClaims>,
-    /// The customer's id in text.
-    pub identity: Arc<str>,
+/// Who may call.
+pub enum Identity {
+    /// Nobody is verified: whoever reaches the door is one and the same caller.
+    Local(Caller),
+    /// The customers of session tokens.
+    Sessions(Sessions),
+}
+
+impl Identity {
+    /// The caller of a request.
+    ///
+    /// # Errors
+    /// [`TokenError`], for the log; the client learns nothing of it.
+    pub fn verify(&self, headers: &HeaderMap, now: u64) -> Result<Caller, TokenError> {
+        match self {
+            Self::Local(caller) => Ok(caller.clone()),
+            Self::Sessions(sessions) => sessions.verify(headers, now),
+        }
+    }
 }
 
 /// Verifies session tokens. A token that was verified is remembered until it ends.
@@ -60,11 +74,7 @@ impl Sessions {
         if let Some(caller) = known.filter(|caller| is_in_time(caller, now)) {
             return Ok(caller);
         }
-        let claims = verify_session(&self.keys, token, now)?;
-        let caller = Caller {
-            identity: claims.customer.to_string().into(),
-            claims: Arc::new(claims),
-        };
+        let caller = Caller::customer(verify_session(&self.keys, token, now)?);
         if self.may_remember {
             self.remember(digest, &caller, now);
         }
@@ -84,6 +94,8 @@ impl Sessions {
 
 /// Whether the token's own times still hold; the signature was checked when it was remembered.
 fn is_in_time(caller: &Caller, now: u64) -> bool {
-    caller.claims.issued_at <= now.saturating_add(LEEWAY_SECONDS)
-        && now < caller.claims.expires_at.saturating_add(LEEWAY_SECONDS)
+    caller.claims.as_deref().is_some_and(|claims| {
+        claims.issued_at <= now.saturating_add(LEEWAY_SECONDS)
+            && now < claims.expires_at.saturating_add(LEEWAY_SECONDS)
+    })
 }

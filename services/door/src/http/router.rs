@@ -8,16 +8,16 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use countersign_serve::guard::{self, Allowed};
 
-use crate::door::Door;
-use crate::exchange;
+use super::exchange;
+use super::gate::Gate;
 
 /// The routes: one that speaks MCP, one that says the process is up.
-pub fn router(door: Arc<Door>, allowed: Allowed) -> Router {
+pub fn router(gate: Arc<Gate>, allowed: Allowed) -> Router {
     Router::new()
         .route("/mcp", post(exchange::post_message))
         .layer(DefaultBodyLimit::disable())
         .route("/health", get(countersign_serve::health))
-        .with_state(door)
+        .with_state(gate)
         .layer(from_fn_with_state(
             Arc::new(allowed),
             guard::check_host_and_origin,

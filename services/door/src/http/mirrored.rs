@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use countersign_wire::Frame;
 use http::HeaderMap;
 
-use crate::refusal::{Code, Refusal};
+use crate::judge::refusal::{Code, Refusal};
 
 /// The revisions served, oldest first.
 pub const VERSIONS: &[&str] = &["2025-06-18", "2025-11-25", "2026-07-28"];

@@ -1,10 +1,7 @@
 //! What the door answers instead of forwarding: one table of codes.
 
-use axum::body::Body;
-use axum::response::{IntoResponse, Response};
 use countersign_receipts::Hash;
-use countersign_serve::Verbatim;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use serde::Serialize;
 
 /// Codes of JSON-RPC errors that the door answers with.
@@ -37,6 +34,8 @@ pub enum Code {
     Malformed(i32),
     /// The server behind the door did not answer as it must.
     Upstream,
+    /// A server's own question that does not reach the client.
+    ServerQuestion,
 }
 
 impl Code {
@@ -69,6 +68,8 @@ impl Code {
             Self::UnsupportedVersion => -32_022,
             Self::Upstream => -32_603,
             Self::Malformed(code) => code,
+            // To a server the client simply has no such method.
+            Self::ServerQuestion => -32_601,
         }
     }
 
@@ -86,6 +87,7 @@ impl Code {
             Self::UnsupportedVersion => "This protocol version is not served",
             Self::Upstream => "The server behind the door did not answer",
             Self::Malformed(_) => "The message is malformed",
+            Self::ServerQuestion => "The client does not take this question",
         }
     }
 
@@ -117,6 +119,7 @@ impl Code {
             Self::Malformed(_) => {
                 "It is no single request or notification of JSON-RPC 2.0. Mend the sender."
             }
+            Self::ServerQuestion => "Only servers see it.",
         }
     }
 
@@ -128,7 +131,8 @@ impl Code {
             | Self::DeniedByPerson
             | Self::ApprovalExpired
             | Self::ReleaseRefused
-            | Self::NotRecorded => StatusCode::OK,
+            | Self::NotRecorded
+            | Self::ServerQuestion => StatusCode::OK,
             Self::HeaderMismatch | Self::UnsupportedVersion | Self::Malformed(_) => {
                 StatusCode::BAD_REQUEST
             }
@@ -172,6 +176,11 @@ impl Refusal {
                 ..Data::default()
             }),
         }
+    }
+
+    /// The refusal of something malformed, under JSON-RPC's own code.
+    pub fn malformed(code: i32, reason: &str) -> Self {
+        Self::new(Code::Malformed(code), reason)
     }
 
     /// Names the line of the policy that decided.
@@ -227,16 +236,9 @@ impl Refusal {
         )
     }
 
-    /// The whole response. `id` is the raw JSON of the id to answer under.
-    pub fn respond(&self, id: Option<&str>) -> Response {
-        let mut response = Body::from(self.json(id)).into_response();
-        *response.status_mut() = self.status.unwrap_or_else(|| self.code.status());
-        response.headers_mut().insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/json"),
-        );
-        response.extensions_mut().insert(Verbatim);
-        response
+    /// The HTTP status it is answered with.
+    pub fn status(&self) -> StatusCode {
+        self.status.unwrap_or_else(|| self.code.status())
     }
 }
 

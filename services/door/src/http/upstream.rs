@@ -111,7 +111,7 @@ impl Upstream {
     pub async fn send(
         &self,
         headers: HeaderMap,
-        token: &str,
+        token: Option<&str>,
         body: Bytes,
     ) -> Result<Response<Incoming>, UpstreamError> {
         let mut request = Request::builder()
@@ -119,11 +119,13 @@ impl Upstream {
             .uri(self.uri.clone())
             .body(Full::new(body))?;
         *request.headers_mut() = headers;
-        let mut token = HeaderValue::from_str(token).map_err(http::Error::from)?;
-        token.set_sensitive(true);
-        request
-            .headers_mut()
-            .insert(HeaderName::from_static(REQUEST_HEADER), token);
+        if let Some(token) = token {
+            let mut token = HeaderValue::from_str(token).map_err(http::Error::from)?;
+            token.set_sensitive(true);
+            request
+                .headers_mut()
+                .insert(HeaderName::from_static(REQUEST_HEADER), token);
+        }
         match tokio::time::timeout(HEAD_TIME_OUT, self.client.request(request)).await {
             Ok(answered) => Ok(answered?),
             Err(_) => Err(UpstreamError::TimeOut),

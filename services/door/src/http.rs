@@ -1,0 +1,11 @@
+//! HTTP in front and HTTP behind: messages keep their bytes, their headers are named one by one.
+
+pub mod definitions;
+pub mod events;
+pub mod exchange;
+pub mod gate;
+pub mod mirrored;
+pub mod relay;
+pub mod router;
+pub mod tokens;
+pub mod upstream;

@@ -1,0 +1,333 @@
+//! One message from a client over HTTP: judged, forwarded, answered.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use countersign_policy::Counted;
+use countersign_serve::{Problem, Verbatim};
+use countersign_wire::{Frame, Kind};
+use http::{HeaderMap, StatusCode, header};
+use http_body::Body as _;
+use hyper::body::Incoming;
+
+use super::definitions;
+use super::gate::{Gate, is_event_stream};
+use super::mirrored;
+use super::relay::{Open, Relayed};
+use super::upstream::{forwarded_headers, read_whole, returned_headers};
+use crate::caller::Caller;
+use crate::clock;
+use crate::judge::asked::{Asked, Key};
+use crate::judge::hold::{Decided, Holds};
+use crate::judge::message::{MESSAGE_BYTES_MAX, Message, OnHold, Passage, Ruling};
+use crate::judge::refusal::{Code, Refusal};
+use crate::judge::reply;
+
+/// `POST /mcp`.
+pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    if !is_json(&parts.headers) {
+        return Problem::unsupported_media_type().into_response();
+    }
+    // A length that is announced is believed when it is too large.
+    if body.size_hint().lower() > MESSAGE_BYTES_MAX as u64 {
+        return Problem::too_large().into_response();
+    }
+    let body = match axum::body::to_bytes(body, MESSAGE_BYTES_MAX).await {
+        Ok(body) => body,
+        Err(error) => return unread(&error),
+    };
+    let frame = Frame::read(&body);
+    let caller = match gate.identity.verify(&parts.headers, clock::unix_seconds()) {
+        Ok(caller) => caller,
+        Err(reason) => {
+            // A malformed message is answered as one, whoever sent it; there is nobody to record.
+            if let Err(error) = &frame {
+                let refusal = Refusal::malformed(error.code(), "malformed");
+                return respond_refusal(&refusal, error.id.as_deref());
+            }
+            tracing::warn!(%reason, "Refused a message without a good session token");
+            return unauthorized();
+        }
+    };
+    let message = match Message::new(&gate.door, &caller, 0, &body) {
+        Ok(message) => message,
+        Err(refusal) => return respond_refusal(&refusal, None),
+    };
+    if message.count() != Counted::Within {
+        return Problem::too_many_requests().into_response();
+    }
+    match &frame {
+        Err(error) => respond_refusal(&message.malformed(error), error.id.as_deref()),
+        Ok(frame) => {
+            let exchange = Exchange {
+                gate: &gate,
+                caller: &caller,
+                message: &message,
+                frame,
+                headers: &parts.headers,
+                body: &body,
+            };
+            match exchange.pass().await {
+                Ok(response) => response,
+                Err(refusal) => respond_refusal(&refusal, frame.id_raw()),
+            }
+        }
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut kinds = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(kind), None) = (kinds.next(), kinds.next()) else {
+        return false;
+    };
+    let kind = kind.to_str().unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json") && !headers.contains_key(header::CONTENT_ENCODING)
+}
+
+/// Why a body was not read: too long, or not sent in time.
+fn unread(error: &axum::Error) -> Response {
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = source {
+        if error.is::<http_body_util::LengthLimitError>() {
+            return Problem::too_large().into_response();
+        }
+        source = error.source();
+    }
+    Problem::new(
+        StatusCode::REQUEST_TIMEOUT,
+        "request_timeout",
+        "The message was not sent in time",
+    )
+    .into_response()
+}
+
+fn unauthorized() -> Response {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "unauthorized",
+        "A valid session token is needed",
+    )
+    .into_response()
+}
+
+/// A refusal as a response. `id` is the raw JSON of the id to answer under.
+pub fn respond_refusal(refusal: &Refusal, id: Option<&str>) -> Response {
+    let mut response = Body::from(refusal.json(id)).into_response();
+    *response.status_mut() = refusal.status();
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        http::HeaderValue::from_static("application/json"),
+    );
+    response.extensions_mut().insert(Verbatim);
+    response
+}
+
+/// A message that is well-formed, and everything that goes with it.
+struct Exchange<'a> {
+    gate: &'a Arc<Gate>,
+    caller: &'a Caller,
+    message: &'a Message<'a>,
+    frame: &'a Frame<'a>,
+    headers: &'a HeaderMap,
+    body: &'a Bytes,
+}
+
+impl Exchange<'_> {
+    async fn pass(&self) -> Result<Response, Refusal> {
+        if self.frame.kind() != Kind::Answer
+            && let Err(refusal) = mirrored::check(self.headers, self.frame)
+        {
+            return Err(self.message.refuse(Some(self.frame), "headers", refusal));
+        }
+        let passage = match self.judge().await? {
+            (passage, None) => passage,
+            (passage, Some(on_hold)) => self.wait_for_a_person(passage, on_hold).await?,
+        };
+        self.forward(passage).await
+    }
+
+    /// Judges the message; the definitions are read first where that matters.
+    async fn judge(&self) -> Result<(Passage, Option<OnHold>), Refusal> {
+        for may_read in [true, false] {
+            match self.message.judge(self.frame) {
+                Ruling::Pass(passage) => return Ok((passage, None)),
+                Ruling::Hold(passage, on_hold) => return Ok((passage, Some(on_hold))),
+                Ruling::Refuse(refusal) => return Err(refusal),
+                Ruling::ReadDefinitions if !may_read => break,
+                Ruling::ReadDefinitions => {
+                    if let Err(error) =
+                        definitions::read(self.gate, self.caller, self.headers).await
+                    {
+                        tracing::warn!(%error, "The tools behind the door cannot be listed");
+                        break;
+                    }
+                }
+            }
+        }
+        let refusal = Refusal::new(Code::Blocked, "definitions_unavailable");
+        Err(self.message.refuse(Some(self.frame), "pin", refusal))
+    }
+
+    async fn wait_for_a_person(
+        &self,
+        passage: Passage,
+        on_hold: OnHold,
+    ) -> Result<Passage, Refusal> {
+        let Some(holds) = self.gate.door.holds() else {
+            passage.never_went_on();
+            return Err(on_hold.refusal);
+        };
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let bytes = passage.edits.clone().apply(self.body).into_owned();
+        let held = self.message.held(self.frame, &passage, &on_hold, &bytes);
+        let mut withdraw = Withdraw {
+            holds: Some(Arc::clone(holds)),
+            call: self.message.call,
+        };
+        if let Err(refusal) = holds.hold(
+            &held,
+            Box::new(move |decided| {
+                // Whoever waited may be gone.
+                let _ = tell.send(decided);
+            }),
+        ) {
+            withdraw.holds = None;
+            passage.never_went_on();
+            return Err(refusal);
+        }
+        let decided = told.await;
+        withdraw.holds = None;
+        match decided {
+            Ok(Decided::Released(leaf)) => Ok(passage.under(leaf, &self.gate.door)),
+            Ok(Decided::Refused(refusal)) => {
+                passage.never_went_on();
+                Err(refusal)
+            }
+            Err(_) => {
+                passage.never_went_on();
+                Err(on_hold.refusal)
+            }
+        }
+    }
+
+    async fn forward(&self, passage: Passage) -> Result<Response, Refusal> {
+        let Passage { leaf, edits, asked } = passage;
+        let body = match edits.is_empty() {
+            true => self.body.clone(),
+            false => Bytes::from(edits.apply(self.body).into_owned()),
+        };
+        let headers = forwarded_headers(self.headers);
+        let call = &self.message.call;
+        let sent = self.gate.send(headers, self.caller, call, leaf, body);
+        let mut asked = asked;
+        let answer = match sent.await {
+            Ok(answer) => answer,
+            Err(error) => {
+                if let Some(asked) = &mut asked {
+                    asked.ending.failed();
+                }
+                tracing::warn!(%error, "A call did not reach the server behind the door");
+                return Err(error.refusal().with_receipt(leaf));
+            }
+        };
+        let Some(mut asked) = asked else {
+            return Ok(acknowledged(&answer));
+        };
+        asked.ending.head(answer.status().as_u16());
+        let (head, body) = answer.into_parts();
+        if is_event_stream(&head.headers) {
+            let mut open = Open::default();
+            if let Some(id) = self.frame.id() {
+                open.insert(Key::from(id), asked);
+            }
+            let relayed = Relayed::new(Arc::clone(self.gate), self.caller.clone(), body, open);
+            return Ok(respond(head.status, &head.headers, Body::new(relayed)));
+        }
+        self.answer_whole(head, body, asked).await
+    }
+
+    /// Answers with a whole JSON answer, judged.
+    async fn answer_whole(
+        &self,
+        head: http::response::Parts,
+        body: Incoming,
+        mut asked: Asked,
+    ) -> Result<Response, Refusal> {
+        let leaf = asked.ending.leaf();
+        let whole = read_whole(body).await.map_err(|error| {
+            asked.ending.failed();
+            tracing::warn!(%error, "An answer could not be read whole");
+            Refusal::new(Code::Upstream, "outcome_unknown").with_receipt(leaf)
+        })?;
+        let unreadable = |reason: &str| {
+            let refusal = Refusal::new(Code::Upstream, reason).with_receipt(leaf);
+            match head.status.is_success() {
+                true => refusal,
+                false => refusal.with_status(head.status),
+            }
+        };
+        let reason = match asked.list {
+            Some(_) => "unreadable_list",
+            None => "unreadable_answer",
+        };
+        let judged = reply::read(&whole).ok().and_then(|frame| {
+            let is_the_answer = frame.id() == self.frame.id();
+            is_the_answer.then(|| {
+                let judged = reply::judge_answer(&self.gate.door, &asked, &frame, &whole);
+                judged.map(std::borrow::Cow::into_owned)
+            })
+        });
+        match judged {
+            Some(Ok(shown)) => {
+                asked.ending.answered(whole.len() as u64);
+                Ok(respond(head.status, &head.headers, Body::from(shown)))
+            }
+            Some(Err(refusal)) => {
+                asked.ending.failed();
+                Err(match head.status.is_success() {
+                    true => refusal,
+                    false => refusal.with_status(head.status),
+                })
+            }
+            None => {
+                asked.ending.failed();
+                tracing::warn!(status = %head.status, "An answer is no answer to the question");
+                Err(unreadable(reason))
+            }
+        }
+    }
+}
+
+/// Tells whoever holds a call that nobody waits for it any more.
+struct Withdraw {
+    holds: Option<Arc<dyn Holds>>,
+    call: [u8; 16],
+}
+
+impl Drop for Withdraw {
+    fn drop(&mut self) {
+        if let Some(holds) = &self.holds {
+            holds.withdraw(&self.call);
+        }
+    }
+}
+
+/// The answer to a message that asks nothing: its status, and none of its words.
+fn acknowledged(answer: &http::Response<Incoming>) -> Response {
+    let mut headers = answer.headers().clone();
+    headers.remove(header::CONTENT_TYPE);
+    respond(answer.status(), &headers, Body::empty())
+}
+
+fn respond(status: StatusCode, headers: &HeaderMap, body: Body) -> Response {
+    let mut response = body.into_response();
+    *response.status_mut() = status;
+    response.headers_mut().extend(returned_headers(headers));
+    response.extensions_mut().insert(Verbatim);
+    response
+}

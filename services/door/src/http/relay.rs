@@ -1,0 +1,166 @@
+//! A stream of a server's events on its way to a client, judged event by event as it arrives.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use countersign_wire::Kind;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+
+pub use crate::judge::asked::Open;
+
+use super::events::{Event, Splitter};
+use super::gate::Gate;
+use crate::caller::Caller;
+use crate::judge::asked::Key;
+use crate::judge::reply;
+
+/// Longest stream that is passed on, in bytes. What is longer is cut and its connection closed.
+pub const STREAM_BYTES_MAX: u64 = 256 << 20;
+
+/// A stream passed on as it arrives. Dropping it ends the request behind the door.
+pub struct Relayed {
+    gate: Arc<Gate>,
+    caller: Caller,
+    body: Incoming,
+    splitter: Splitter,
+    open: Open,
+    ready: VecDeque<Bytes>,
+    passed: u64,
+    ended: bool,
+}
+
+impl Relayed {
+    /// Passes on this body; `open` are the questions it may answer.
+    pub fn new(gate: Arc<Gate>, caller: Caller, body: Incoming, open: Open) -> Self {
+        Self {
+            gate,
+            caller,
+            body,
+            splitter: Splitter::default(),
+            open,
+            ready: VecDeque::new(),
+            passed: 0,
+            ended: false,
+        }
+    }
+
+    /// Takes the next bytes and queues what reaches the client.
+    fn take(&mut self, bytes: &[u8]) -> Result<(), axum::BoxError> {
+        self.splitter.feed(bytes)?;
+        while let Some(event) = self.splitter.next() {
+            if let Some(shown) = self.judge(event) {
+                self.ready.push_back(shown.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What of an event reaches the client.
+    fn judge(&mut self, event: Event) -> Option<Vec<u8>> {
+        let Some(data) = event.data() else {
+            return Some(event.into_raw());
+        };
+        let Ok(frame) = reply::read(&data) else {
+            tracing::warn!("An event that is no message is not passed on");
+            return None;
+        };
+        let door = &self.gate.door;
+        match frame.kind() {
+            Kind::Notification => {
+                reply::note_notification(door, 0, &frame);
+                Some(event.into_raw())
+            }
+            Kind::Request => {
+                let judged = reply::judge_question(door, &self.caller, 0, &frame, &data);
+                match judged {
+                    Ok(()) => Some(event.into_raw()),
+                    Err(refusal) => {
+                        let id = frame.id_raw().unwrap_or_default();
+                        tracing::warn!(?refusal, %id, "A server's question is not passed on");
+                        None
+                    }
+                }
+            }
+            Kind::Answer => {
+                let key = frame.id().map(Key::from)?;
+                let Some(mut asked) = self.open.take(&key) else {
+                    tracing::warn!("An answer that nobody asked for is not passed on");
+                    return None;
+                };
+                match reply::judge_answer(door, &asked, &frame, &data) {
+                    Ok(shown) => {
+                        asked.ending.answered(self.passed);
+                        match shown {
+                            std::borrow::Cow::Borrowed(_) => Some(event.into_raw()),
+                            std::borrow::Cow::Owned(shown) => Some(event.with_data(&shown)),
+                        }
+                    }
+                    Err(refusal) => {
+                        asked.ending.failed();
+                        Some(event.with_data(refusal.json(Some(&asked.id)).as_bytes()))
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Body for Relayed {
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let relayed = self.get_mut();
+        loop {
+            if let Some(event) = relayed.ready.pop_front() {
+                return Poll::Ready(Some(Ok(Frame::data(event))));
+            }
+            if relayed.ended {
+                return Poll::Ready(None);
+            }
+            let taken = match ready!(Pin::new(&mut relayed.body).poll_frame(context)) {
+                None => {
+                    relayed.ended = true;
+                    for mut asked in relayed.open.take_all() {
+                        asked.ending.failed();
+                    }
+                    continue;
+                }
+                Some(Err(error)) => Err(error.into()),
+                // Trailers are no part of the protocol and could say anything.
+                Some(Ok(frame)) => match frame.into_data() {
+                    Err(_) => continue,
+                    Ok(data) => {
+                        relayed.passed += data.len() as u64;
+                        match relayed.passed > STREAM_BYTES_MAX {
+                            true => Err("the stream is too long".into()),
+                            false => relayed.take(&data),
+                        }
+                    }
+                },
+            };
+            if let Err(error) = taken {
+                relayed.ended = true;
+                for mut asked in relayed.open.take_all() {
+                    asked.ending.failed();
+                }
+                return Poll::Ready(Some(Err(error)));
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended && self.ready.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}

@@ -1,0 +1,49 @@
+//! Calls that wait for a person: where a front leaves them and how they come back.
+
+use countersign_receipts::Hash;
+
+use super::refusal::Refusal;
+
+/// A call that stands in the record as held and waits.
+pub struct Held<'a> {
+    /// The call's own name.
+    pub call: [u8; 16],
+    /// Whose call it is.
+    pub identity: &'a str,
+    /// The server it would go to.
+    pub server: &'a str,
+    /// The method, `tools/call` mostly.
+    pub method: &'a str,
+    /// The tool, of a call.
+    pub tool: Option<&'a str>,
+    /// The message exactly as the server would receive it.
+    pub bytes: &'a [u8],
+    /// The rule that asks for a person.
+    pub rule: &'a str,
+    /// The leaf of the line that says it is held.
+    pub leaf: Hash,
+}
+
+/// What became of a held call.
+#[derive(Debug)]
+pub enum Decided {
+    /// It goes on now, exactly as it was held; the leaf is that of the line that says so.
+    Released(Hash),
+    /// It does not.
+    Refused(Refusal),
+}
+
+/// Takes the decision to whoever waits for it. Called once, from any thread; it may write to a pipe.
+pub type Tell = Box<dyn FnOnce(Decided) + Send>;
+
+/// Holds calls until a person has decided.
+pub trait Holds: Send + Sync {
+    /// Takes in a held call and returns at once; `tell` is called later, once.
+    ///
+    /// # Errors
+    /// The refusal to answer with, when nobody can decide.
+    fn hold(&self, held: &Held<'_>, tell: Tell) -> Result<(), Refusal>;
+
+    /// The client went away or took the call back: nobody has to decide any more.
+    fn withdraw(&self, call: &[u8; 16]);
+}

@@ -1,0 +1,190 @@
+//! Answers that list something: read strictly, and cut down to what would pass.
+//!
+//! The entries that stay keep their bytes; those that go are cut out. An answer that cannot be read
+//! is not shown.
+
+use countersign_policy::{Pin, definition_pin};
+use countersign_wire::{Frame, Span, Type, Value, fold};
+
+use super::edits::Edits;
+use super::methods::{List, TOOLS};
+
+/// Most entries of one page.
+const ENTRIES_MAX: usize = 4_096;
+
+/// An answer that cannot be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ListError {
+    /// The strict reader refuses it, or it is no answer to this question.
+    #[error("read a list: not a well-formed answer to the question")]
+    Malformed,
+}
+
+/// One entry of a list.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name; of tools alone, and only where it is a string.
+    pub name: Option<String>,
+    /// The hash of its whole definition, where it has one that every reader agrees on.
+    pub pin: Option<Pin>,
+    span: Span,
+}
+
+/// A list as the server answered it.
+#[derive(Debug)]
+pub enum Answered {
+    /// An error, to be shown as it is.
+    Error,
+    /// A page.
+    Page(Page),
+}
+
+/// One page of a list, over the bytes of the answer.
+#[derive(Debug)]
+pub struct Page {
+    /// Its entries, in order.
+    pub entries: Vec<Entry>,
+    /// Where to ask for the next page.
+    pub next_cursor: Option<String>,
+    array: Span,
+}
+
+/// Reads an answer to a list question.
+///
+/// # Errors
+/// [`ListError`] when it is not such an answer.
+pub fn read(frame: &Frame<'_>, list: List) -> Result<Answered, ListError> {
+    let Some(result) = frame.root().get("result") else {
+        return Ok(Answered::Error);
+    };
+    let (entries, array) = entries(result, list)?;
+    let next_cursor = result.get("nextCursor").and_then(|cursor| cursor.as_str());
+    Ok(Answered::Page(Page {
+        entries,
+        next_cursor: next_cursor.map(String::from),
+        array,
+    }))
+}
+
+/// The entries of a `tools/list` result, or of its list alone.
+///
+/// # Errors
+/// [`ListError`] when it is neither.
+pub fn tools(result: Value<'_>) -> Result<Vec<Entry>, ListError> {
+    match result.kind() {
+        Type::Array => entries_of(result, TOOLS),
+        _ => entries(result, TOOLS).map(|(entries, _)| entries),
+    }
+}
+
+/// The entries of a result, and where their array stands.
+fn entries(result: Value<'_>, list: List) -> Result<(Vec<Entry>, Span), ListError> {
+    // A reader that ignores case would show another list than the one that was judged.
+    let shadowed = result
+        .members()
+        .any(|(name, _)| name != list.member && fold(&name).eq_ignore_ascii_case(list.member));
+    let array = result.get(list.member).ok_or(ListError::Malformed)?;
+    if shadowed {
+        return Err(ListError::Malformed);
+    }
+    Ok((entries_of(array, list)?, array.span()))
+}
+
+fn entries_of(array: Value<'_>, list: List) -> Result<Vec<Entry>, ListError> {
+    if array.kind() != Type::Array {
+        return Err(ListError::Malformed);
+    }
+    let mut entries = Vec::new();
+    for element in array.elements() {
+        if entries.len() == ENTRIES_MAX || !element.is_object() {
+            return Err(ListError::Malformed);
+        }
+        let judged = list.read_by.is_none();
+        entries.push(Entry {
+            name: element
+                .get("name")
+                .filter(|_| judged)
+                .and_then(|name| name.as_str())
+                .map(String::from),
+            pin: judged.then(|| definition_pin(element.raw()).ok()).flatten(),
+            span: element.span(),
+        });
+    }
+    Ok(entries)
+}
+
+impl Page {
+    /// What to change so that only the entries that stay are there; they keep their bytes.
+    pub fn cut(&self, stays: impl Fn(&Entry) -> bool) -> Edits {
+        let mut edits = Edits::NONE;
+        let kept: Vec<_> = self.entries.iter().filter(|entry| stays(entry)).collect();
+        if kept.len() == self.entries.len() {
+            return edits;
+        }
+        let mut at = self.array.start + 1;
+        for (position, entry) in kept.iter().enumerate() {
+            let between: &[u8] = if position == 0 { b"" } else { b"," };
+            edits.replace(at..entry.span.start, between);
+            at = entry.span.end;
+        }
+        edits.replace(at..self.array.end - 1, b"");
+        edits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_wire::Caps;
+
+    const BODY: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[ {"name":"a","x":1} , {"name":"b"},{"title":"nameless"}],"nextCursor":"c","ttlMs":5}}"#;
+
+    fn page(body: &str) -> Page {
+        let frame = Frame::read_within(body.as_bytes(), &Caps::ANSWER).unwrap();
+        match read(&frame, TOOLS).unwrap() {
+            Answered::Page(page) => page,
+            Answered::Error => panic!("an error"),
+        }
+    }
+
+    #[test]
+    fn entries_that_stay_keep_their_bytes() {
+        let page = page(BODY);
+        let names: Vec<_> = page
+            .entries
+            .iter()
+            .map(|entry| entry.name.as_deref())
+            .collect();
+        assert_eq!(names, [Some("a"), Some("b"), None]);
+        assert_eq!(page.next_cursor.as_deref(), Some("c"));
+        let cut = |stays: fn(&Entry) -> bool| {
+            let cut = page.cut(stays).apply(BODY.as_bytes()).into_owned();
+            String::from_utf8(cut).unwrap()
+        };
+        assert_eq!(
+            cut(|entry| entry.name.as_deref() == Some("a")),
+            r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"a","x":1}],"nextCursor":"c","ttlMs":5}}"#
+        );
+        assert_eq!(
+            cut(|entry| entry.name.as_deref() != Some("b")),
+            r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"a","x":1},{"title":"nameless"}],"nextCursor":"c","ttlMs":5}}"#
+        );
+        assert!(cut(|_| false).contains(r#""tools":[],"#));
+        assert!(page.cut(|_| true).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_not_shown() {
+        for body in [
+            BODY.replace("\"tools\":", "\"Tools\":"),
+            BODY.replace("\"ttlMs\":5", "\"Tools\":[]"),
+            BODY.replace("{\"name\":\"b\"}", "\"b\""),
+        ] {
+            let frame = Frame::read_within(body.as_bytes(), &Caps::ANSWER).unwrap();
+            assert!(read(&frame, TOOLS).is_err(), "{body}");
+        }
+        let error = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"m"}}"#;
+        let frame = Frame::read(error.as_bytes()).unwrap();
+        assert!(matches!(read(&frame, TOOLS), Ok(Answered::Error)));
+    }
+}

@@ -1,0 +1,343 @@
+//! One message of a client: the checks in their order, and the record of what came out.
+
+use std::sync::Arc;
+
+use countersign_policy::{Call, Counted, Decision, Effect, Live};
+use countersign_receipts::Hash;
+use countersign_wire::{Frame, FrameError, Kind};
+
+use super::asked::Asked;
+use super::edits::Edits;
+use super::ending::Ending;
+use super::hold::Held;
+use super::methods::{self, List, Route};
+use super::refusal::{Code, Refusal};
+use crate::caller::Caller;
+use crate::clock;
+use crate::door::{Door, Rules};
+use crate::record::{Decided, Subject};
+
+/// Longest message of a client, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
+/// What becomes of a message.
+#[derive(Debug)]
+pub enum Ruling {
+    /// It goes on, and its line stands in the record.
+    Pass(Passage),
+    /// A person has to decide; that it is held stands in the record. Where it goes on, it goes on
+    /// under the leaf of the line that released it.
+    Hold(Passage, OnHold),
+    /// It does not go on, and its line stands in the record.
+    Refuse(Refusal),
+    /// The definitions of its server have to be read first; then it is judged again.
+    ReadDefinitions,
+}
+
+/// A message on its way to a server.
+#[derive(Debug)]
+pub struct Passage {
+    /// The leaf of the line that let it pass.
+    pub leaf: Hash,
+    /// What to change in its bytes.
+    pub edits: Edits,
+    /// What its answer has to be; of requests.
+    pub asked: Option<Asked>,
+}
+
+impl Passage {
+    /// It stays where it is; nothing has begun that could end.
+    pub fn never_went_on(self) {
+        if let Some(asked) = self.asked {
+            asked.ending.never_went_on();
+        }
+    }
+
+    /// The same message, released by a line of its own.
+    pub fn under(mut self, leaf: Hash, door: &Door) -> Self {
+        if let Some(asked) = &mut self.asked {
+            // A held call has not ended: the ending of the line that held it is never written.
+            let held = std::mem::replace(&mut asked.ending, door.ending(leaf));
+            held.never_went_on();
+        }
+        self.leaf = leaf;
+        self
+    }
+}
+
+/// What an approver has to know besides the message itself.
+#[derive(Debug)]
+pub struct OnHold {
+    /// The rule that asks for a person.
+    pub rule: Box<str>,
+    /// The refusal when nobody can be asked.
+    pub refusal: Refusal,
+}
+
+/// A message whose sender is known.
+pub struct Message<'m> {
+    /// The door it came to.
+    pub door: &'m Door,
+    /// The rules it is judged by, all of it by the same ones.
+    pub rules: Arc<Rules>,
+    /// Who sent it.
+    pub caller: &'m Caller,
+    /// Its own name, random.
+    pub call: [u8; 16],
+    /// The server it is for, by its place among the door's servers.
+    pub server: usize,
+    /// Its bytes.
+    pub bytes: &'m [u8],
+}
+
+impl<'m> Message<'m> {
+    /// Takes in a message for a server.
+    ///
+    /// # Errors
+    /// The refusal when the kernel gives no random bytes: it could not be recorded.
+    pub fn new(
+        door: &'m Door,
+        caller: &'m Caller,
+        server: usize,
+        bytes: &'m [u8],
+    ) -> Result<Self, Refusal> {
+        let call =
+            clock::random_id().map_err(|_| Refusal::new(Code::NotRecorded, "not_recorded"))?;
+        Ok(Self {
+            door,
+            rules: door.rules(),
+            caller,
+            call,
+            server,
+            bytes,
+        })
+    }
+
+    /// Counts the message, whatever it says. A flood of refused ones must not fill the disk with
+    /// their record: of those beyond the limit only the first is written down.
+    pub fn count(&self) -> Counted {
+        let now = clock::monotonic_milliseconds();
+        let identity = &self.caller.identity;
+        let counted = self
+            .rules
+            .policy
+            .take_message(identity, now, &self.door.rates);
+        if counted == Counted::FirstBeyond {
+            tracing::warn!(%identity, "Refused a flood of messages of {identity}");
+            let refusal = Refusal::new(Code::Blocked, "flood");
+            self.refuse(None, "message_rate_per_minute", refusal);
+        }
+        counted
+    }
+
+    /// Judges a request or a notification. An answer was not asked for here: see `Session`.
+    pub fn judge(&self, frame: &Frame<'_>) -> Ruling {
+        let ruled = match frame.kind() {
+            Kind::Answer => {
+                let refusal = Refusal::malformed(-32_600, "answer_not_asked_for");
+                Err(self.refuse(Some(frame), "frame", refusal))
+            }
+            Kind::Request | Kind::Notification => self.route(frame),
+        };
+        ruled.unwrap_or_else(Ruling::Refuse)
+    }
+
+    /// Records that bytes are no message, and says so.
+    pub fn malformed(&self, error: &FrameError) -> Refusal {
+        self.refuse(None, "frame", Refusal::malformed(error.code(), "malformed"))
+    }
+
+    /// Records an answer that passes to the server that asked for it.
+    ///
+    /// # Errors
+    /// The refusal when it cannot be recorded.
+    pub fn pass_answer(&self, frame: &Frame<'_>) -> Result<Hash, Refusal> {
+        self.write(&Decided::plumbing(&self.subject(Some(frame))))
+    }
+
+    /// Records a refusal that the policy was not asked about, and says so.
+    pub fn refuse(&self, frame: Option<&Frame<'_>>, rule: &str, refusal: Refusal) -> Refusal {
+        let subject = self.subject(frame);
+        match self.write(&Decided::refused(&subject, rule, refusal.reason())) {
+            Ok(leaf) => refusal.with_rule(rule).with_receipt(leaf),
+            Err(not_recorded) => not_recorded,
+        }
+    }
+
+    /// The message as an approver sees it. `bytes` are those the server would receive.
+    pub fn held<'h>(
+        &'h self,
+        frame: &'h Frame<'h>,
+        passage: &'h Passage,
+        on_hold: &'h OnHold,
+        bytes: &'h [u8],
+    ) -> Held<'h> {
+        Held {
+            call: self.call,
+            identity: &self.caller.identity,
+            server: &self.door.servers[self.server].name,
+            method: frame.method().unwrap_or_default(),
+            tool: passage
+                .asked
+                .as_ref()
+                .and_then(|asked| asked.tool.as_deref()),
+            bytes,
+            rule: &on_hold.rule,
+            leaf: passage.leaf,
+        }
+    }
+
+    fn route(&self, frame: &Frame<'_>) -> Result<Ruling, Refusal> {
+        let method = frame.method().unwrap_or_default();
+        match methods::route(method) {
+            Route::Plumbing => self.plumbing(frame, None),
+            Route::List(list) => self.plumbing(frame, Some(list)),
+            Route::CallTool => self.call_tool(frame),
+            Route::Decided => {
+                let decision = self.rules.policy.decide_method(
+                    method,
+                    frame.params(),
+                    &self.caller.identity,
+                    clock::monotonic_milliseconds(),
+                    &self.door.rates,
+                );
+                self.bind(frame, &self.subject(Some(frame)), &decision, None)
+            }
+        }
+    }
+
+    fn plumbing(&self, frame: &Frame<'_>, list: Option<List>) -> Result<Ruling, Refusal> {
+        let leaf = self.write(&Decided::plumbing(&self.subject(Some(frame))))?;
+        Ok(Ruling::Pass(self.passage(frame, leaf, None, list)))
+    }
+
+    fn call_tool(&self, frame: &Frame<'_>) -> Result<Ruling, Refusal> {
+        let params = frame.params();
+        let name = params
+            .and_then(|params| params.get("name"))
+            .and_then(|name| name.as_str());
+        let Some(name) = name else {
+            let refusal = Refusal::malformed(-32_602, "missing_name");
+            return Err(self.refuse(Some(frame), "frame", refusal));
+        };
+        let arguments = params.and_then(|params| params.get("arguments"));
+        if arguments.is_some_and(|arguments| !arguments.is_object()) {
+            let refusal = Refusal::malformed(-32_602, "arguments_not_an_object");
+            return Err(self.refuse(Some(frame), "frame", refusal));
+        }
+        let now = clock::monotonic_milliseconds();
+        let server = &self.door.servers[self.server];
+        let live = if self.rules.policy.names_tool(&name) {
+            match server.catalogue.live(server.inner_name(&name), now) {
+                Some(live) => live,
+                None => return Ok(Ruling::ReadDefinitions),
+            }
+        } else {
+            // Whatever the server says: the policy has no line for it.
+            Live::NotOffered
+        };
+        let decision = self.rules.policy.decide_call(
+            &Call {
+                server: &server.name,
+                name: &name,
+                arguments,
+                live,
+                identity: &self.caller.identity,
+                now_milliseconds: now,
+            },
+            &self.door.rates,
+        );
+        let mut subject = self.subject(Some(frame));
+        if let Live::Offered(pin) = live {
+            subject.definition = Some(pin.to_string());
+        }
+        self.bind(frame, &subject, &decision, Some(&name))
+    }
+
+    /// Writes a decision down and does what it says.
+    fn bind(
+        &self,
+        frame: &Frame<'_>,
+        subject: &Subject<'_>,
+        decision: &Decision<'_>,
+        tool: Option<&str>,
+    ) -> Result<Ruling, Refusal> {
+        let leaf = self.write(&Decided::new(subject, decision))?;
+        let refusal = |code| {
+            Refusal::new(code, decision.reason.code())
+                .with_rule(decision.rule)
+                .with_argument(decision.argument)
+                .with_receipt(leaf)
+        };
+        match decision.effect {
+            Effect::Allow => Ok(Ruling::Pass(self.passage(frame, leaf, tool, None))),
+            Effect::Deny => Err(refusal(Code::Blocked)),
+            Effect::Hold => Ok(Ruling::Hold(
+                self.passage(frame, leaf, tool, None),
+                OnHold {
+                    rule: decision.rule.into(),
+                    refusal: refusal(Code::ApprovalNeeded),
+                },
+            )),
+        }
+    }
+
+    fn passage(
+        &self,
+        frame: &Frame<'_>,
+        leaf: Hash,
+        tool: Option<&str>,
+        list: Option<List>,
+    ) -> Passage {
+        let asked = frame.id_raw().map(|id| Asked {
+            server: self.server,
+            method: frame.method().unwrap_or_default().into(),
+            tool: tool.map(Into::into),
+            list,
+            id: id.into(),
+            ending: self.door.ending(leaf),
+        });
+        Passage {
+            leaf,
+            edits: Edits::NONE,
+            asked,
+        }
+    }
+
+    fn subject<'s>(&'s self, frame: Option<&'s Frame<'s>>) -> Subject<'s> {
+        Subject {
+            caller: self.caller,
+            call: &self.call,
+            salt: self.door.log.salt(&self.call),
+            server: &self.door.servers[self.server].name,
+            policy: &self.rules.mark,
+            body: self.bytes,
+            frame,
+            definition: None,
+        }
+    }
+
+    /// Writes a line down, or refuses the message.
+    fn write(&self, line: &Decided<'_>) -> Result<Hash, Refusal> {
+        self.door.log.append(line).map_err(|error| {
+            tracing::error!(%error, "Could not record a decision");
+            Refusal::new(Code::NotRecorded, "not_recorded")
+        })
+    }
+}
+
+/// The door's own question, recorded like any other.
+///
+/// # Errors
+/// The refusal when it cannot be recorded; it must not be asked then.
+pub fn record_own_question(
+    door: &Door,
+    caller: &Caller,
+    server: usize,
+    bytes: &[u8],
+) -> Result<([u8; 16], Ending), Refusal> {
+    let message = Message::new(door, caller, server, bytes)?;
+    let frame = Frame::read(bytes).ok();
+    let leaf = message.write(&Decided::own(&message.subject(frame.as_ref())))?;
+    Ok((message.call, door.ending(leaf)))
+}

@@ -1,0 +1,145 @@
+//! What a server sends: answers to what was asked, notifications, and questions of its own.
+//!
+//! The server is judged like everybody else. Its answer must be one, under an id that was asked;
+//! lists show only what would pass; a question of its own reaches the client only where the policy
+//! names its method, and is answered with a refusal otherwise, never left alone.
+
+use std::borrow::Cow;
+
+use countersign_policy::Counted;
+use countersign_wire::{Caps, Frame, FrameError, Kind, Type};
+
+use super::asked::Asked;
+use super::catalogue::Catalogue;
+use super::edits::Edits;
+use super::lists::{self, Answered};
+use super::message::Message;
+use super::refusal::{Code, Refusal};
+use crate::caller::Caller;
+use crate::clock;
+use crate::door::Door;
+
+/// Longest message of a server that is read whole, in bytes.
+pub const REPLY_BYTES_MAX: usize = Caps::ANSWER.bytes as usize;
+
+/// Reads a server's message strictly.
+///
+/// # Errors
+/// [`FrameError`]; it goes nowhere then.
+pub fn read(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+    Frame::read_within(bytes, &Caps::ANSWER)
+}
+
+/// Judges an answer to a question that was asked, and returns the bytes that reach the client.
+///
+/// Its ending is not written here: that belongs to whoever knows that the client has it.
+///
+/// # Errors
+/// The refusal to answer with instead.
+pub fn judge_answer<'b>(
+    door: &Door,
+    asked: &Asked,
+    frame: &Frame<'_>,
+    bytes: &'b [u8],
+) -> Result<Cow<'b, [u8]>, Refusal> {
+    let refuse = |reason: &str| {
+        let server = &door.servers[asked.server].name;
+        tracing::warn!(%server, %reason, "An answer is not shown");
+        Refusal::new(Code::Upstream, reason).with_receipt(asked.ending.leaf())
+    };
+    if frame.kind() != Kind::Answer || !is_answer(frame) {
+        return Err(refuse("unreadable_answer"));
+    }
+    let mut edits = Edits::NONE;
+    if asked.list.is_some() {
+        edits.extend(cut_list(door, asked, frame).map_err(|_| refuse("unreadable_list"))?);
+    }
+    Ok(edits.apply(bytes))
+}
+
+/// A result is an object; an error is one with a code and a message.
+fn is_answer(frame: &Frame<'_>) -> bool {
+    if let Some(result) = frame.root().get("result") {
+        return result.is_object();
+    }
+    frame.root().get("error").is_some_and(|error| {
+        let code = error.get("code").and_then(|code| code.as_exact_integer());
+        let message = error.get("message").map(|message| message.kind());
+        code.is_some() && message == Some(Type::String)
+    })
+}
+
+/// Takes in what a page says and cuts it down to what would pass.
+fn cut_list(door: &Door, asked: &Asked, frame: &Frame<'_>) -> Result<Edits, lists::ListError> {
+    let Some(list) = asked.list else {
+        return Ok(Edits::NONE);
+    };
+    let page = match lists::read(frame, list)? {
+        Answered::Page(page) => page,
+        Answered::Error => return Ok(Edits::NONE),
+    };
+    let rules = door.rules();
+    if let Some(reader) = list.read_by {
+        let readable = rules.policy.names_method(reader);
+        return Ok(page.cut(|_| readable));
+    }
+    let server = &door.servers[asked.server];
+    let changed = server.catalogue.merge(&page.entries);
+    door.note_changes(asked.server, &changed).map_err(|error| {
+        tracing::error!(%error, "Could not record a changed definition");
+        lists::ListError::Malformed
+    })?;
+    Ok(page.cut(|entry| {
+        entry.name.as_deref().is_some_and(|name| {
+            let live = Catalogue::on_page(&page.entries, name);
+            let shown = server.shown_name(name);
+            rules.policy.would_pass(&server.name, &shown, live)
+        })
+    }))
+}
+
+/// Takes note of a server's notification; it passes.
+pub fn note_notification(door: &Door, server: usize, frame: &Frame<'_>) {
+    if frame.method() == Some("notifications/tools/list_changed") {
+        door.servers[server].catalogue.forget();
+    }
+}
+
+/// Judges a question of the server's own.
+///
+/// # Errors
+/// The refusal that the server gets.
+pub fn judge_question(
+    door: &Door,
+    caller: &Caller,
+    server: usize,
+    frame: &Frame<'_>,
+    bytes: &[u8],
+) -> Result<(), Refusal> {
+    let message = Message::new(door, caller, server, bytes)?;
+    let method = frame.method().unwrap_or_default();
+    // The server's own count: it fills neither the record nor the client's.
+    let counted = message.rules.policy.take_message(
+        &format!("server {}", door.servers[server].name),
+        clock::monotonic_milliseconds(),
+        &door.rates,
+    );
+    match counted {
+        Counted::Within => {}
+        Counted::FirstBeyond => {
+            let refusal = Refusal::new(Code::Blocked, "flood");
+            return Err(message.refuse(Some(frame), "message_rate_per_minute", refusal));
+        }
+        Counted::Beyond => return Err(Refusal::new(Code::Blocked, "flood")),
+    }
+    if method == "ping" || message.rules.policy.names_method(method) {
+        return message.pass_answer(frame).map(drop);
+    }
+    let refusal = Refusal::new(Code::ServerQuestion, "server_question");
+    Err(message.refuse(Some(frame), "default", refusal))
+}
+
+/// Whether a line is worth a word in the log: the first, the second, the fourth and so on.
+pub const fn is_worth_a_word(count: u64) -> bool {
+    count.is_power_of_two()
+}
