@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use crate::payload::check_canonical;
-use crate::{Hash, MemoryTree, PayloadError, canonical, leaf_hash};
+use crate::{Frontier, Hash, MemoryTree, PayloadError, canonical, leaf_hash};
 
 /// Longest line, in bytes.
 pub const LOG_LINE_BYTES_MAX: usize = 64 << 10;
@@ -45,18 +45,25 @@ pub struct ChainError {
     pub problem: &'static str,
 }
 
-/// A log file read and checked line by line.
+/// Reads a log line by line and checks that each follows from the one before.
+///
+/// It keeps the log's right edge only, so that a log of any length costs it the same.
 #[derive(Clone, Debug, Default)]
-pub struct Chain {
-    tree: MemoryTree,
-    last: Option<Hash>,
+pub struct Follower {
+    frontier: Frontier,
 }
 
-impl Chain {
-    /// A log without lines.
+impl Follower {
+    /// Before a log's first line.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Behind the last line of a frontier, which somebody must have signed for.
+    #[must_use]
+    pub const fn from_frontier(frontier: Frontier) -> Self {
+        Self { frontier }
     }
 
     /// Takes the next line, without its end, and returns its leaf hash.
@@ -64,7 +71,7 @@ impl Chain {
     /// # Errors
     /// [`ChainError`] when the line is not canonical or does not follow from the one before.
     pub fn push(&mut self, line: &[u8]) -> Result<(Hash, serde_json::Value), ChainError> {
-        let number = self.tree.size() + 1;
+        let number = self.frontier.size() + 1;
         let refuse = |problem| ChainError {
             line: number,
             problem,
@@ -79,16 +86,52 @@ impl Chain {
             })
         })?;
         let previous = payload.get("previous").and_then(serde_json::Value::as_str);
-        let expected = self.last.map(|hash| hash.to_string());
+        let expected = self.frontier.last().map(|hash| hash.to_string());
         if previous != expected.as_deref() {
             return Err(refuse("the line does not name the line before it"));
         }
-        if payload.get("sequence").and_then(serde_json::Value::as_u64) != Some(self.tree.size()) {
+        if payload.get("sequence").and_then(serde_json::Value::as_u64) != Some(number - 1) {
             return Err(refuse("the line's place is not its number"));
         }
         let leaf = leaf_hash(line);
+        self.frontier.append(leaf);
+        Ok((leaf, payload))
+    }
+
+    /// Where the log stands after the lines so far.
+    #[must_use]
+    pub const fn frontier(&self) -> &Frontier {
+        &self.frontier
+    }
+
+    /// The same, when nothing is left to read.
+    #[must_use]
+    pub fn into_frontier(self) -> Frontier {
+        self.frontier
+    }
+}
+
+/// A log file read and checked line by line, with its whole tree kept for proofs.
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    follower: Follower,
+    tree: MemoryTree,
+}
+
+impl Chain {
+    /// A log without lines.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line, without its end, and returns its leaf hash.
+    ///
+    /// # Errors
+    /// [`ChainError`] when the line is not canonical or does not follow from the one before.
+    pub fn push(&mut self, line: &[u8]) -> Result<(Hash, serde_json::Value), ChainError> {
+        let (leaf, payload) = self.follower.push(line)?;
         self.tree.append_leaf(leaf);
-        self.last = Some(leaf);
         Ok((leaf, payload))
     }
 
@@ -101,7 +144,7 @@ impl Chain {
     /// The leaf hash of the last line.
     #[must_use]
     pub const fn last(&self) -> Option<Hash> {
-        self.last
+        self.follower.frontier().last()
     }
 }
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// A SHA-256 hash of a leaf or of a node. In JSON and in print it is 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Hash([u8; 32]);
 
 /// A text that is no hash in the form asked for.
@@ -84,13 +84,23 @@ impl From<Hash> for String {
     }
 }
 
+/// The 64 digits of 32 bytes, without a text of their own on the heap.
+fn with_digits<T>(bytes: &[u8; 32], use_them: impl FnOnce(&str) -> T) -> T {
+    let mut digits = [0; 64];
+    // Twice the length is there, and hexadecimal digits are ASCII.
+    let _ = hex::encode_to_slice(bytes, &mut digits);
+    use_them(std::str::from_utf8(&digits).unwrap_or_default())
+}
+
+impl Serialize for Hash {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        with_digits(&self.0, |digits| serializer.serialize_str(digits))
+    }
+}
+
 impl fmt::Display for Hash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut digits = [0; 64];
-        if hex::encode_to_slice(self.0, &mut digits).is_err() {
-            return Err(fmt::Error);
-        }
-        formatter.write_str(std::str::from_utf8(&digits).map_err(|_| fmt::Error)?)
+        with_digits(&self.0, |digits| formatter.write_str(digits))
     }
 }
 

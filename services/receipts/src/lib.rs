@@ -9,8 +9,10 @@
 //! in and stores the nodes that come out; appending costs O(log n) either way.
 
 mod approval;
+mod canonical;
 mod chain;
 mod checkpoint;
+mod frontier;
 mod hash;
 mod key;
 mod payload;
@@ -23,8 +25,10 @@ pub use approval::{
     APPROVAL_NOTE_BYTES_MAX, APPROVER_NAME_BYTES_MAX, Approval, ApprovalDecision, ApprovalError,
     ApprovalReason, ApprovalWay, Approver, CallOpening, HeldCall, SignedApproval,
 };
-pub use chain::{Chain, ChainError, LOG_LINE_BYTES_MAX, LogEntry};
+pub use canonical::{CanonicalError, CanonicalWriter};
+pub use chain::{Chain, ChainError, Follower, LOG_LINE_BYTES_MAX, LogEntry};
 pub use checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint};
+pub use frontier::Frontier;
 pub use hash::{Hash, HashError, leaf_hash, node_hash};
 pub use key::{KeyError, LogKeyFile, LogSigner, LogVerifier, PublicKeyFile};
 pub use payload::{PayloadError, canonical, check_canonical};

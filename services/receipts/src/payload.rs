@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
+use crate::{CanonicalError, CanonicalWriter};
+
 /// Why a payload has no canonical form, or is not in it.
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadError {
     /// The value cannot be written as JSON that every reader reads alike.
-    #[error("write a payload")]
-    Write(#[source] serde_json::Error),
+    #[error("write a payload: {0}")]
+    Write(CanonicalError),
     /// The bytes are no JSON object.
     #[error("read a payload: not a JSON object")]
     Malformed,
@@ -23,7 +25,9 @@ pub enum PayloadError {
 /// # Errors
 /// [`PayloadError::Write`] when the value has no such form.
 pub fn canonical(value: &impl Serialize) -> Result<Vec<u8>, PayloadError> {
-    serde_json_canonicalizer::to_vec(value).map_err(PayloadError::Write)
+    let mut writer = CanonicalWriter::new();
+    writer.write(value)?;
+    Ok(writer.into_bytes())
 }
 
 /// Reads a payload and refuses every spelling but the canonical one.
@@ -37,10 +41,10 @@ pub fn check_canonical(bytes: &[u8]) -> Result<serde_json::Value, PayloadError> 
         return Err(PayloadError::Malformed);
     }
     // A member given twice survives once, and the bytes differ.
-    if canonical(&value)? != bytes {
-        return Err(PayloadError::NotCanonical);
+    match canonical(&value) {
+        Ok(written) if written == bytes => Ok(value),
+        _ => Err(PayloadError::NotCanonical),
     }
-    Ok(value)
 }
 
 #[cfg(test)]
@@ -62,6 +66,7 @@ mod tests {
             r#"{"A":"x","a":[1,true,null],"b":"\u00e9\n"}"#,
             r#"{"A":"y","A":"x","a":[1,true,null],"b":"é\n"}"#,
             r#"{"A":"x","a":[1.0,true,null],"b":"é\n"}"#,
+            r#"{"a":9007199254740993}"#,
         ] {
             assert!(
                 matches!(

@@ -62,10 +62,35 @@ impl Compact {
         Ok(Self { size, peaks })
     }
 
+    /// The tree with these peaks, largest first; nothing when a tree of this size has not as many.
+    #[must_use]
+    pub fn from_peaks(size: u64, peaks: Vec<Hash>) -> Option<Self> {
+        (peaks.len() == size.count_ones() as usize).then_some(Self { size, peaks })
+    }
+
+    /// The roots of the perfect subtrees, largest first.
+    #[must_use]
+    pub fn peaks(&self) -> &[Hash] {
+        &self.peaks
+    }
+
     /// How many leaves there are.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Appends a leaf whose completed nodes nobody wants to keep.
+    pub fn push(&mut self, leaf: Hash) {
+        let mut hash = leaf;
+        let mut position = self.size;
+        while position & 1 == 1 {
+            let Some(left) = self.peaks.pop() else { break };
+            hash = node_hash(left, hash);
+            position >>= 1;
+        }
+        self.peaks.push(hash);
+        self.size += 1;
     }
 
     /// Appends a payload. See [`Compact::append_leaf`].
@@ -341,9 +366,13 @@ mod tests {
             edge.root().to_string(),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
+        let mut pushed = Compact::new();
         for (leaf, root) in LEAVES.iter().zip(ROOTS) {
-            edge.append(&hex::decode(leaf).unwrap());
+            let leaf = hex::decode(leaf).unwrap();
+            edge.append(&leaf);
+            pushed.push(leaf_hash(&leaf));
             assert_eq!(edge.root().to_string(), root);
+            assert_eq!(pushed, edge);
         }
     }
 
