@@ -10,7 +10,7 @@ use crate::compile;
 use crate::file::{Acknowledgement, Mode, OnChangedTool};
 use crate::pin::Pin;
 use crate::places::Places;
-use crate::read::{PolicyError, read};
+use crate::read::{PolicyError, meaning, read};
 use crate::rule::Rule;
 use crate::screen::Screening;
 use crate::server::{Approval, Server};
@@ -86,6 +86,10 @@ impl Policy {
     fn compile(yaml: &str, environment: Option<Environment<'_>>) -> Result<Self, PolicyError> {
         let file = read(yaml)?;
         let places = Places::read(yaml);
+        if let Some((path, text)) = places.doubtful() {
+            let message = format!("`{text}` means something else to other readers: write '{text}'");
+            return Err(meaning(path, message).at(|path| places.of(path)));
+        }
         let hash = Sha256::digest(yaml.as_bytes()).into();
         compile::policy(file, hash, environment, &places)
             .map_err(|error| error.at(|path| places.of(path)))
@@ -249,7 +253,7 @@ mod tests {
                 "rules.a",
             ),
             (
-                format!("{GOOD}rules: [{{id: a, effect: deny, tool: x, method: y}}]\n"),
+                format!("{GOOD}rules: [{{id: a, effect: deny, tool: x, method: z}}]\n"),
                 "rules.a",
             ),
             (

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use serde_saphyr::granit_parser::{Event, Parser};
+use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 
 /// Lines and columns by the path of keys that leads there. Elements of a list are named by their
 /// `id` where they have one, else by their number.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     places: HashMap<String, (u64, u64)>,
+    /// Texts without quotes that readers of another version of YAML take for something else.
+    doubtful: Vec<(String, String)>,
 }
 
 enum Container {
@@ -25,7 +27,8 @@ impl Places {
         while let Some(Ok((event, span))) = parser.next_event() {
             let place = (span.start.line() as u64, span.start.col() as u64 + 1);
             match event {
-                Event::Scalar(text, ..) => {
+                Event::Scalar(text, style, ..) => {
+                    found.doubt(&open, &text, style);
                     if let Some(Container::Mapping { path, key }) = open.last_mut() {
                         match key.take() {
                             None => {
@@ -63,6 +66,26 @@ impl Places {
             }
         }
         found
+    }
+
+    /// The first text that has to stand in quotes, by its path.
+    pub fn doubtful(&self) -> Option<(&str, &str)> {
+        let mut doubtful = self.doubtful.iter();
+        doubtful
+            .find(|(path, _)| !path.starts_with("injection."))
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    fn doubt(&mut self, open: &[Container], text: &str, style: ScalarStyle) {
+        let path = match open.last() {
+            Some(Container::Mapping { key: Some(key), .. }) => key.clone(),
+            Some(Container::Sequence { path, next }) => join(path, &next.to_string()),
+            // A key is read as the text it is wherever it is looked up.
+            _ => return,
+        };
+        if style == ScalarStyle::Plain && is_doubtful(text) {
+            self.doubtful.push((path, text.to_owned()));
+        }
     }
 
     /// The place of a path, or of the longest part of it that stands in the file.
@@ -113,6 +136,30 @@ impl Places {
             *path = named;
         }
     }
+}
+
+/// Truth values, times counted in sixties and days, as YAML 1.1 has them.
+fn is_doubtful(text: &str) -> bool {
+    const TRUTH: [&str; 6] = ["yes", "no", "on", "off", "y", "n"];
+    if TRUTH.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return true;
+    }
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = text.trim_start_matches(['+', '-']);
+    let sixties = unsigned.contains(':') && unsigned.split([':', '.']).all(digits);
+    let parted = unsigned.contains('_')
+        && unsigned.starts_with(|first: char| first.is_ascii_digit())
+        && unsigned
+            .split(['_', '.'])
+            .all(|part| part.is_empty() || digits(part));
+    let mut parts = text.split('-');
+    let day = matches!(
+        (parts.next(), parts.next(), parts.next()),
+        (Some(year), Some(month), Some(rest))
+            if year.len() == 4 && digits(year) && digits(month) && month.len() <= 2
+                && rest.starts_with(|first: char| first.is_ascii_digit())
+    );
+    sixties || parted || day
 }
 
 fn in_list(open: &[Container]) -> bool {

@@ -66,6 +66,12 @@ pub(crate) fn read(yaml: &str) -> Result<PolicyFile, PolicyError> {
     if yaml.len() > FILE_BYTES_MAX {
         return Err(meaning("", "the file is longer than a mebibyte"));
     }
+    if yaml.starts_with('\u{feff}') {
+        return Err(meaning(
+            "",
+            "the file begins with a byte order mark: take it away",
+        ));
+    }
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_anchors: 0,
@@ -114,8 +120,35 @@ fn syntax(error: &serde_saphyr::Error) -> PolicyError {
     }
 }
 
-/// The known key that takes the fewest edits, when they are few.
+/// Keys of other formats, and what they are called here.
+const OTHERWISE: [(&str, &str); 17] = [
+    ("arguments", "args"),
+    ("parameters", "args"),
+    ("params", "args"),
+    ("regex", "pattern"),
+    ("minimum", "min"),
+    ("maximum", "max"),
+    ("maxLength", "max_length"),
+    ("minLength", "min_length"),
+    ("maxItems", "max_items"),
+    ("minItems", "min_items"),
+    ("identity", "identities"),
+    ("hash", "schema_sha256"),
+    ("sha256", "schema_sha256"),
+    ("countdown", "countdown_seconds"),
+    ("ttl", "ttl_seconds"),
+    ("action", "effect"),
+    ("approve", "require_approval"),
+];
+
+/// The known key that was probably meant: by another name, or a few edits away.
 fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let otherwise = OTHERWISE.iter().find(|(other, _)| *other == key);
+    if let Some((_, name)) = otherwise
+        && let Some(name) = known.iter().find(|known| *known == name)
+    {
+        return Some(name);
+    }
     known
         .iter()
         .map(|candidate| (edits(key, candidate), *candidate))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::ast;
 
 use crate::arguments::{ArgumentSpec, Arguments, Shape};
 use crate::decimal::Decimal;
@@ -158,26 +159,77 @@ fn check_keys(path: &str, file: &ArgumentFile) -> Result<(), PolicyError> {
 /// Compiles a pattern over the whole value.
 fn pattern(path: &str, text: &str) -> Result<Regex, PolicyError> {
     let path = format!("{path}.pattern");
-    // They reach further here than in most engines: other scripts' digits, letters that fold.
-    for (part, instead) in [
-        (r"\d", "[0-9]"),
-        (r"\D", "[^0-9]"),
-        (r"\w", "[A-Za-z0-9_]"),
-        (r"\W", "[^A-Za-z0-9_]"),
-        (r"\s", "[ ]"),
-        (r"\S", "[^ ]"),
-        ("(?i", "both cases"),
-    ] {
-        if text.contains(part) {
-            return Err(meaning(
-                path,
-                format!("`{part}` means other things in other engines: write {instead}"),
-            ));
-        }
-    }
+    // On its own first: `a)|(b` must not climb out of what is put around it.
+    let parsed = ast::parse::Parser::new()
+        .parse(text)
+        .map_err(|error| meaning(&*path, format!("no pattern: {}", error.kind())))?;
+    ast::visit(&parsed, SamePattern).map_err(|(part, instead)| {
+        meaning(
+            &*path,
+            format!("`{part}` means other things in other engines: write {instead}"),
+        )
+    })?;
     RegexBuilder::new(&format!(r"\A(?:{text})\z"))
         .size_limit(PATTERN_BYTES_MAX)
         .dfa_size_limit(PATTERN_BYTES_MAX)
         .build()
-        .map_err(|error| meaning(path, error.to_string()))
+        .map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => {
+                meaning(path, "too big once compiled: ask for less at once")
+            }
+            other => meaning(path, other.to_string()),
+        })
+}
+
+/// Finds what reaches further here than in most engines: other scripts' digits, letters that fold,
+/// borders of words in all scripts.
+struct SamePattern;
+
+impl ast::Visitor for SamePattern {
+    type Output = ();
+    type Err = (String, &'static str);
+
+    fn finish(self) -> Result<(), Self::Err> {
+        Ok(())
+    }
+
+    fn visit_pre(&mut self, part: &ast::Ast) -> Result<(), Self::Err> {
+        match part {
+            ast::Ast::ClassPerl(class) => Err(perl(class)),
+            ast::Ast::Flags(_) => Err(("(?…)".to_owned(), "what it stands for")),
+            ast::Ast::Group(group) => match &group.kind {
+                ast::GroupKind::NonCapturing(flags) if !flags.items.is_empty() => {
+                    Err(("(?…:".to_owned(), "what it stands for"))
+                }
+                _ => Ok(()),
+            },
+            ast::Ast::Assertion(assertion) => match assertion.kind {
+                ast::AssertionKind::StartLine
+                | ast::AssertionKind::EndLine
+                | ast::AssertionKind::StartText
+                | ast::AssertionKind::EndText => Ok(()),
+                _ => Err((r"\b".to_owned(), "the characters at the border")),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ast::ClassSetItem) -> Result<(), Self::Err> {
+        match item {
+            ast::ClassSetItem::Perl(class) => Err(perl(class)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn perl(class: &ast::ClassPerl) -> (String, &'static str) {
+    let (part, instead) = match (&class.kind, class.negated) {
+        (ast::ClassPerlKind::Digit, false) => (r"\d", "[0-9]"),
+        (ast::ClassPerlKind::Digit, true) => (r"\D", "[^0-9]"),
+        (ast::ClassPerlKind::Word, false) => (r"\w", "[A-Za-z0-9_]"),
+        (ast::ClassPerlKind::Word, true) => (r"\W", "[^A-Za-z0-9_]"),
+        (ast::ClassPerlKind::Space, false) => (r"\s", "[ ]"),
+        (ast::ClassPerlKind::Space, true) => (r"\S", "[^ ]"),
+    };
+    (part.to_owned(), instead)
 }

@@ -5,6 +5,7 @@
 //! policy may add words; none can be taken away.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use crate::name::name_tokens;
 
@@ -94,39 +95,77 @@ const IRREGULAR: [(&str, &[&str]); 12] = [
 /// The words with all their forms, ready to look up.
 #[derive(Clone, Debug)]
 pub struct WriteWords {
-    forms: HashSet<Box<str>>,
+    more: HashSet<Box<str>>,
 }
+
+/// The published words with all their forms.
+static PUBLISHED: LazyLock<HashSet<Box<str>>> = LazyLock::new(|| {
+    let mut forms = HashSet::new();
+    for word in WRITE_WORDS {
+        forms.extend(forms_of(word).map(String::into_boxed_str));
+    }
+    forms
+});
+
+/// Words of payment that are long enough to be one even where nothing parts them from others:
+/// `makepayment`, `transferfunds`.
+const INSIDE: [&str; 8] = [
+    "transfer",
+    "payment",
+    "payout",
+    "withdraw",
+    "refund",
+    "purchase",
+    "disburse",
+    "reimburse",
+];
 
 impl WriteWords {
     /// The published words and these more.
     #[must_use]
     pub fn with(more: &[String]) -> Self {
-        let mut forms = HashSet::new();
         let more = more.iter().map(|word| word.to_ascii_lowercase());
-        for word in WRITE_WORDS.map(String::from).into_iter().chain(more) {
-            add_forms(&word, &mut forms);
+        Self {
+            more: more
+                .flat_map(|word| forms_of(&word).collect::<Vec<_>>())
+                .map(String::into_boxed_str)
+                .collect(),
         }
-        for (_, irregular) in IRREGULAR {
-            forms.extend(irregular.iter().map(|form| Box::from(*form)));
-        }
-        Self { forms }
     }
 
     /// Whether a name holds one of them.
     #[must_use]
     pub fn in_name(&self, name: &str) -> bool {
-        name_tokens(name)
-            .iter()
-            .any(|token| self.forms.contains(token.as_str()))
+        self.found_in(name).is_some()
+    }
+
+    /// The first word of a name that is one of them, as the name has it in lower case.
+    #[must_use]
+    pub fn found_in(&self, name: &str) -> Option<String> {
+        name_tokens(name).into_iter().find(|token| {
+            let token = token.as_str();
+            PUBLISHED.contains(token)
+                || self.more.contains(token)
+                || INSIDE.iter().any(|word| token.contains(word))
+        })
     }
 }
 
+/// A word, its regular forms and those no ending makes.
+pub fn forms_of(word: &str) -> impl Iterator<Item = String> {
+    let irregular = IRREGULAR
+        .iter()
+        .filter(|(of, _)| *of == word)
+        .flat_map(|(_, forms)| forms.iter().map(|form| (*form).to_owned()));
+    let mut forms = regular_forms(word);
+    forms.extend(irregular);
+    forms.into_iter()
+}
+
 /// The word and what English endings make of it. Too many forms are no harm: they only deny.
-fn add_forms(word: &str, forms: &mut HashSet<Box<str>>) {
-    let mut add = |text: String| {
-        forms.insert(text.into_boxed_str());
-    };
-    add(word.to_owned());
+fn regular_forms(word: &str) -> Vec<String> {
+    let mut forms = vec![word.to_owned()];
+    let mut add = |text: String| forms.push(text);
     for ending in [
         "s", "es", "ed", "ing", "ings", "ment", "ments", "er", "ers", "al", "als",
     ] {
@@ -150,6 +189,7 @@ fn add_forms(word: &str, forms: &mut HashSet<Box<str>>) {
             add(format!("{word}{last}{ending}"));
         }
     }
+    forms
 }
 
 #[cfg(test)]
@@ -179,6 +219,10 @@ mod tests {
             "settings_updater",
             "applyRefunds",
             "x__set",
+            "makepayment",
+            "wiretransfer",
+            "transferfunds",
+            "autopayout",
         ] {
             assert!(words.in_name(name), "{name}");
         }
@@ -195,6 +239,8 @@ mod tests {
             "address",
             "search_nodes",
             "offset",
+            "get_changelog",
+            "payee_names",
         ] {
             assert!(!words.in_name(name), "{name}");
         }

@@ -3,7 +3,7 @@
 use countersign_policy::{Call, Decision, Effect, Live, Policy, RateLimiter};
 use countersign_wire::{Caps, Document};
 
-const BANK: &str = include_str!("../../../fixtures/policy/bank.yaml");
+const BANK: &str = include_str!("../../../../fixtures/policy/bank.yaml");
 
 fn policy() -> Policy {
     Policy::load(BANK).unwrap_or_else(|error| panic!("fixtures/policy/bank.yaml: {error}"))

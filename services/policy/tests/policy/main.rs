@@ -1,0 +1,11 @@
+//! What policies let pass, and what makes them refuse.
+
+mod bank;
+mod caps;
+mod fails_closed;
+mod field_cases;
+mod holds;
+mod identities;
+mod properties;
+mod servers;
+mod stand;
