@@ -10,8 +10,10 @@ mod decode;
 pub mod hidden;
 pub mod lookalike;
 pub mod name;
+pub mod redact;
 pub mod reply;
 
 pub use claim::{Claim, claims_done};
 pub use name::{DisplayName, display_name};
+pub use redact::{Redacted, Redactor, Rules};
 pub use reply::ReplyCleaner;

@@ -62,6 +62,11 @@ impl<'a> Document<'a> {
         Value::new(self, 0)
     }
 
+    /// Every value and member name in the order written, whatever holds it.
+    pub fn nodes(&self) -> impl Iterator<Item = Value<'_>> {
+        (0..self.nodes.len()).map(|index| Value::new(self, index as u32))
+    }
+
     /// The text the document was read from.
     #[must_use]
     pub const fn text(&self) -> &'a str {

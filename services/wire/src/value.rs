@@ -81,6 +81,23 @@ impl<'d> Value<'d> {
         })
     }
 
+    /// Whether it is a string or a member name that was written with at least one escape.
+    #[must_use]
+    pub fn is_escaped(&self) -> bool {
+        self.node().escaped
+    }
+
+    /// Whether it is a member name and not a value: a colon follows.
+    #[must_use]
+    pub fn is_member_name(&self) -> bool {
+        let node = self.node();
+        node.kind == Type::String
+            && self.document.text.as_bytes()[node.end as usize..]
+                .iter()
+                .find(|byte| !byte.is_ascii_whitespace())
+                == Some(&b':')
+    }
+
     /// The text of a number exactly as written.
     #[must_use]
     pub fn as_number_text(&self) -> Option<&'d str> {
