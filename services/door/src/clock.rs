@@ -20,9 +20,41 @@ pub fn monotonic_milliseconds() -> u64 {
     u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
+/// One moment on both clocks: the one that only goes forward, and the one that people read.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// Milliseconds that only go forward, for deadlines.
+    pub monotonic_milliseconds: u64,
+    /// The time of day, for what is signed.
+    pub utc: OffsetDateTime,
+}
+
+impl Now {
+    /// This moment.
+    pub fn read() -> Self {
+        Self {
+            monotonic_milliseconds: monotonic_milliseconds(),
+            utc: OffsetDateTime::now_utc(),
+        }
+    }
+
+    /// The time of day as the record writes it.
+    pub fn text(self) -> String {
+        rfc3339(self.utc)
+    }
+
+    /// The time of day after so long, as the record writes it.
+    pub fn text_after(self, wait: std::time::Duration) -> String {
+        rfc3339(self.utc + wait)
+    }
+}
+
 /// The time of day in the record: RFC 3339, UTC, milliseconds.
 pub fn timestamp() -> String {
-    let now = OffsetDateTime::now_utc();
+    rfc3339(OffsetDateTime::now_utc())
+}
+
+fn rfc3339(now: OffsetDateTime) -> String {
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
         now.year(),

@@ -1,0 +1,21 @@
+//! Calls that wait for a person.
+//!
+//! A held call stands in memory alone, with a deadline, bound to the digest of the exact bytes the
+//! server would receive. It ends once, in one of three ways: released, denied, or expired, which is
+//! a denial that nobody gave. Every ending is signed and written down before it takes effect, and
+//! what cannot be signed and written down leaves the call held. Nothing survives the process: a
+//! door that stops denies what it held.
+//!
+//! This room knows no policy and no server. Whoever holds a call says under which terms; whoever
+//! waits is told once.
+
+mod decision;
+mod holds;
+mod keeper;
+mod record;
+mod terms;
+
+pub use decision::{Ask, Choice, DecideError, Decision, Ended, HoldError, Past, Seen, Why};
+pub use holds::Holds;
+pub use record::{Line, NotWritten, Record};
+pub use terms::{Terms, Ways};
