@@ -12,8 +12,12 @@
 mod decision;
 mod holds;
 mod keeper;
+mod page;
 mod record;
 mod terms;
+#[cfg(test)]
+mod testing;
+mod webhook;
 
 pub use decision::{Ask, Choice, DecideError, Decision, Ended, HoldError, Past, Seen, Why};
 pub use holds::Holds;

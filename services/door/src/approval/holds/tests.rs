@@ -1,149 +1,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use countersign_identity::generate_key;
-use countersign_receipts::{CallOpening, LogKeyFile, LogSigner};
+use countersign_receipts::ApprovalWay;
 use proptest::prelude::*;
 
 use super::*;
-use crate::approval::record::NotWritten;
-
-/// A record in memory that can be told to fail.
-pub struct Memory {
-    signer: LogSigner,
-    lines: Mutex<Vec<serde_json::Value>>,
-    failing: Mutex<bool>,
-}
-
-impl Memory {
-    fn new() -> Arc<Self> {
-        let key = generate_key([5; 32], "receipts");
-        let file = LogKeyFile {
-            key_id: key.key_id,
-            pkcs8_pem: key.pkcs8_pem,
-        };
-        Arc::new(Self {
-            signer: LogSigner::new("log.example/door", &file).unwrap(),
-            lines: Mutex::default(),
-            failing: Mutex::default(),
-        })
-    }
-
-    fn lines(&self) -> Vec<serde_json::Value> {
-        locked(&self.lines).clone()
-    }
-
-    fn events(&self) -> Vec<String> {
-        let text = |line: &serde_json::Value| line["event"].as_str().unwrap().to_owned();
-        self.lines().iter().map(text).collect()
-    }
-}
-
-impl Record for Memory {
-    fn signer(&self) -> &LogSigner {
-        &self.signer
-    }
-
-    fn write(&self, line: &Line<'_>) -> Result<Hash, NotWritten> {
-        if *locked(&self.failing) {
-            return Err(NotWritten(anyhow::anyhow!("the disk is full")));
-        }
-        let mut lines = locked(&self.lines);
-        lines.push(serde_json::to_value(line).unwrap());
-        Ok([u8::try_from(lines.len() % 256).unwrap(); 32].into())
-    }
-}
-
-const START: i64 = 1_800_000_000;
-const ALL: Ways = Ways {
-    page: true,
-    webhook: true,
-    client: true,
-};
-
-fn at(seconds: u64) -> Now {
-    let utc = time::OffsetDateTime::from_unix_timestamp(START).unwrap();
-    Now {
-        monotonic_milliseconds: seconds * 1_000,
-        utc: utc + Duration::from_secs(seconds),
-    }
-}
-
-fn held(number: u8, now: Now, terms: &Terms) -> HeldCall {
-    HeldCall {
-        approval: [number; 16],
-        call: [number ^ 0xff; 16],
-        held: [number; 32].into(),
-        opening: CallOpening {
-            salt: [9; 32].into(),
-            server: "files".into(),
-            method: "tools/call".into(),
-            tool: Some("write_file".into()),
-            definition: None,
-            identity: "local".into(),
-            policy_sha256: "aa".repeat(32),
-            message: format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call"}}"#),
-        },
-        rule: "writes".into(),
-        policy: "demo".into(),
-        commit: None,
-        held_at: now.text(),
-        expires_at: now.text_after(terms.time_to_live),
-    }
-}
-
-struct Told(Arc<Mutex<Vec<Ended>>>);
-
-impl Told {
-    fn new() -> Self {
-        Self(Arc::default())
-    }
-
-    fn tell(&self) -> Tell {
-        let told = Arc::clone(&self.0);
-        Box::new(move |ended| locked(&told).push(ended))
-    }
-
-    fn whys(&self) -> Vec<Why> {
-        locked(&self.0).iter().map(|ended| ended.why).collect()
-    }
-}
-
-fn ask(number: u8, now: Now, terms: Terms, told: &Told) -> Ask {
-    Ask {
-        held: held(number, now, &terms),
-        terms,
-        still: Box::new(|| true),
-        tell: told.tell(),
-    }
-}
-
-fn by(way: ApprovalWay) -> Approver {
-    Approver {
-        way,
-        name: "Grace".into(),
-    }
-}
-
-fn decision(holds: &Holds, number: u8, choice: Choice) -> Decision {
-    let hold = [number; 16];
-    Decision {
-        hold,
-        digest: holds.seen(&hold).map_or([0; 32].into(), |seen| seen.digest),
-        choice,
-        approver: by(ApprovalWay::Page),
-        note: None,
-        commit: None,
-    }
-}
-
-fn one(terms: Terms) -> (Arc<Memory>, Holds, Told) {
-    let memory = Memory::new();
-    let holds = Holds::new(Arc::clone(&memory) as Arc<dyn Record>, ALL);
-    let told = Told::new();
-    holds.hold(ask(1, at(0), terms, &told), at(0)).unwrap();
-    (memory, holds, told)
-}
+use crate::approval::testing::{ALL, Memory, Told, ask, at, by, decision, one};
 
 #[test]
 fn an_approved_call_goes_on_once_and_its_record_verifies() {
@@ -154,7 +16,7 @@ fn an_approved_call_goes_on_once_and_its_record_verifies() {
     let approval = past
         .signed
         .unwrap()
-        .verify(&memory.signer.verifier())
+        .verify(&memory.signer().verifier())
         .unwrap();
     assert!(approval.is_released_by_a_person());
     assert_eq!(approval.digest, approve.digest);
