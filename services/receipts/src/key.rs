@@ -11,6 +11,9 @@ use sha2::{Digest as _, Sha256};
 /// The signature type of Ed25519 in signed notes.
 const ED25519: u8 = 0x01;
 
+/// How the names of keys for demonstrations begin.
+pub const DEMO_PREFIX: &str = "demo-";
+
 /// Domain separation of salts.
 const SALT_CONTEXT: &[u8] = b"countersign/salt/v1";
 
@@ -67,6 +70,12 @@ pub struct LogVerifier {
     origin: String,
     key: VerifyingKey,
     hint: [u8; 4],
+}
+
+/// Whether a key of this name is one for demonstrations, which proves nothing elsewhere.
+#[must_use]
+pub fn is_demo_key(key_id: &str) -> bool {
+    key_id.starts_with(DEMO_PREFIX) || key_id.starts_with("pp-demo")
 }
 
 fn check_origin(origin: &str) -> Result<(), KeyError> {
@@ -163,6 +172,25 @@ impl LogSigner {
         STANDARD.encode(signature.to_bytes())
     }
 
+    /// Whether the key is marked as one for demonstrations, by its name.
+    #[must_use]
+    pub fn is_demo(&self) -> bool {
+        is_demo_key(&self.key_id)
+    }
+
+    /// Signs a digest by itself, as the Permission Protocol asks.
+    ///
+    /// Nothing else that this key signs is 32 bytes long: notes and contexts are longer.
+    pub(crate) fn sign_digest(&self, digest: &[u8; 32]) -> [u8; 64] {
+        self.key.sign(digest).to_bytes()
+    }
+
+    /// The raw public key in base64, as key sets hold it.
+    #[must_use]
+    pub fn public_key_b64(&self) -> String {
+        STANDARD.encode(self.key.verifying_key().as_bytes())
+    }
+
     /// The line under a note with this text.
     pub(crate) fn signature_line(&self, text: &str) -> String {
         let mut bytes = self.hint.to_vec();
@@ -215,7 +243,11 @@ impl LogVerifier {
         Ok(verifier)
     }
 
-    fn from_key(origin: &str, key: VerifyingKey) -> Result<Self, KeyError> {
+    /// The verifier of the log with this origin and key.
+    ///
+    /// # Errors
+    /// [`KeyError`] when origin or key are unusable.
+    pub fn from_key(origin: &str, key: VerifyingKey) -> Result<Self, KeyError> {
         check_origin(origin)?;
         if key.is_weak() {
             return Err(KeyError::Public);
@@ -278,13 +310,17 @@ pub(crate) mod tests {
     use super::*;
     use ed25519_dalek::pkcs8::EncodePrivateKey;
 
-    pub(crate) fn signer(origin: &str, seed: u8) -> LogSigner {
+    pub(crate) fn pem(seed: u8) -> Secret {
         let pem = SigningKey::from_bytes(&[seed; 32])
             .to_pkcs8_pem(Default::default())
             .unwrap();
+        Secret::new(pem.to_string())
+    }
+
+    pub(crate) fn signer(origin: &str, seed: u8) -> LogSigner {
         let file = LogKeyFile {
             key_id: format!("key-{seed}"),
-            pkcs8_pem: Secret::new(pem.to_string()),
+            pkcs8_pem: pem(seed),
         };
         LogSigner::new(origin, &file).unwrap()
     }

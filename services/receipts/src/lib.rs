@@ -16,6 +16,7 @@ mod frontier;
 mod hash;
 mod key;
 mod payload;
+pub mod permission;
 mod proof;
 mod proof_text;
 mod receipt;
@@ -30,7 +31,9 @@ pub use chain::{Chain, ChainError, Follower, LOG_LINE_BYTES_MAX, LogEntry};
 pub use checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint};
 pub use frontier::Frontier;
 pub use hash::{Hash, HashError, leaf_hash, node_hash};
-pub use key::{KeyError, LogKeyFile, LogSigner, LogVerifier, PublicKeyFile};
+pub use key::{
+    DEMO_PREFIX, KeyError, LogKeyFile, LogSigner, LogVerifier, PublicKeyFile, is_demo_key,
+};
 pub use payload::{PayloadError, canonical, check_canonical};
 pub use proof::{ProofError, verify_consistency, verify_inclusion};
 pub use proof_text::{ProofText, ProofTextError};
