@@ -15,10 +15,12 @@ mod date;
 mod decide;
 mod decimal;
 mod decision;
+mod definition;
 mod explain;
 mod file;
 mod handle;
 mod ledger;
+mod lint;
 mod load;
 mod name;
 mod pin;
@@ -38,6 +40,7 @@ pub use cap::CapProblem;
 pub use decide::{Call, Circumstances, Counted, Live};
 pub use decimal::{Decimal, DecimalError};
 pub use decision::{Decision, Effect, Hold, PolicyMark, Reason};
+pub use definition::{Gap, Proposal, lint_definitions};
 pub use explain::{Check, Outcome, Step};
 pub use file::{
     ARGUMENTS_MAX, Acknowledgement, ApprovalFile, ArgumentFile, ArgumentType, BuiltInRule, CapFile,
@@ -47,6 +50,7 @@ pub use file::{
 };
 pub use handle::{PolicyHandle, Reloaded};
 pub use ledger::{CapKey, CapLedger, CapWindow, Reservation};
+pub use lint::{Finding, Severity, lint};
 pub use load::Policy;
 pub use name::{Glob, check_name, name_tokens};
 pub use pin::{Pin, PinError, definition_pin};
@@ -56,4 +60,4 @@ pub use read::PolicyError;
 pub use screen::{CustomRule, Injection, Redaction, Screening, Suppression};
 pub use server::{Approval, Connection, Server, Webhook};
 pub use template::{Environment, Filled};
-pub use words::{WRITE_WORDS, WriteWords};
+pub use words::{WRITE_WORDS, WriteWords, forms_of};

@@ -88,6 +88,11 @@ impl Places {
         }
     }
 
+    /// Whether a path stands in the file.
+    pub fn holds(&self, path: &str) -> bool {
+        self.places.contains_key(path)
+    }
+
     /// The place of a path, or of the longest part of it that stands in the file.
     pub fn of(&self, path: &str) -> (u64, u64) {
         let mut path = path;

@@ -157,7 +157,7 @@ fn check_keys(path: &str, file: &ArgumentFile) -> Result<(), PolicyError> {
 }
 
 /// Compiles a pattern over the whole value.
-fn pattern(path: &str, text: &str) -> Result<Regex, PolicyError> {
+pub(crate) fn pattern(path: &str, text: &str) -> Result<Regex, PolicyError> {
     let path = format!("{path}.pattern");
     // On its own first: `a)|(b` must not climb out of what is put around it.
     let parsed = ast::parse::Parser::new()

@@ -6,6 +6,7 @@ mod fails_closed;
 mod field_cases;
 mod holds;
 mod identities;
+mod lints;
 mod properties;
 mod servers;
 mod stand;
