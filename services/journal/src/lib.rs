@@ -18,6 +18,7 @@ mod error;
 mod files;
 mod heads;
 mod journal;
+pub mod keys;
 mod lines;
 mod mode;
 mod open;

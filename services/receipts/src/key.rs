@@ -3,13 +3,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use countersign_domain::Secret;
-use ed25519_dalek::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePublicKey};
+use ed25519_dalek::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// The signature type of Ed25519 in signed notes.
 const ED25519: u8 = 0x01;
+
+/// Domain separation of a key's word for the next one.
+const ENDORSEMENT_CONTEXT: &[u8] = b"countersign/key-change/v1\0";
 
 /// How the names of keys for demonstrations begin.
 pub const DEMO_PREFIX: &str = "demo-";
@@ -72,13 +75,17 @@ pub struct LogVerifier {
     hint: [u8; 4],
 }
 
+fn endorsement(origin: &str, public_key_b64: &str) -> String {
+    format!("{origin}\n{public_key_b64}\n")
+}
+
 /// Whether a key of this name is one for demonstrations, which proves nothing elsewhere.
 #[must_use]
 pub fn is_demo_key(key_id: &str) -> bool {
     key_id.starts_with(DEMO_PREFIX) || key_id.starts_with("pp-demo")
 }
 
-fn check_origin(origin: &str) -> Result<(), KeyError> {
+pub(crate) fn check_origin(origin: &str) -> Result<(), KeyError> {
     let bad =
         |character: char| character.is_whitespace() || character.is_control() || character == '+';
     if origin.is_empty() || origin.len() > 255 || origin.contains(bad) {
@@ -89,12 +96,33 @@ fn check_origin(origin: &str) -> Result<(), KeyError> {
 
 /// What a signature line carries so that the right key is tried.
 fn hint(name: &str, key: &VerifyingKey) -> [u8; 4] {
+    hint_of(name, ED25519, key)
+}
+
+/// The same for a signature of another kind.
+pub(crate) fn hint_of(name: &str, kind: u8, key: &VerifyingKey) -> [u8; 4] {
     let mut hasher = Sha256::new();
     hasher.update(name.as_bytes());
-    hasher.update([b'\n', ED25519]);
+    hasher.update([b'\n', kind]);
     hasher.update(key.as_bytes());
     let digest = hasher.finalize();
     [digest[0], digest[1], digest[2], digest[3]]
+}
+
+impl LogKeyFile {
+    /// A new key from 32 bytes of the caller's random source.
+    ///
+    /// # Errors
+    /// [`KeyError::Private`] when it cannot be written down, which 32 bytes always can.
+    pub fn generate(random: &[u8; 32], key_id: &str) -> Result<Self, KeyError> {
+        let pem = SigningKey::from_bytes(random)
+            .to_pkcs8_pem(ed25519_dalek::pkcs8::spki::der::pem::LineEnding::LF)
+            .map_err(|_| KeyError::Private(key_id.to_owned()))?;
+        Ok(Self {
+            key_id: key_id.to_owned(),
+            pkcs8_pem: Secret::new(pem.as_str()),
+        })
+    }
 }
 
 impl LogSigner {
@@ -191,6 +219,13 @@ impl LogSigner {
         STANDARD.encode(self.key.verifying_key().as_bytes())
     }
 
+    /// This key's word for the one that takes its place, in base64.
+    #[must_use]
+    pub fn endorse(&self, public_key_b64: &str) -> String {
+        let text = endorsement(&self.origin, public_key_b64);
+        self.sign_with_context(ENDORSEMENT_CONTEXT, text.as_bytes())
+    }
+
     /// The line under a note with this text.
     pub(crate) fn signature_line(&self, text: &str) -> String {
         let mut bytes = self.hint.to_vec();
@@ -265,6 +300,13 @@ impl LogVerifier {
         &self.origin
     }
 
+    /// Whether this key gave its word for the one that took its place.
+    #[must_use]
+    pub fn endorsed(&self, public_key_b64: &str, endorsement_b64: &str) -> bool {
+        let text = endorsement(&self.origin, public_key_b64);
+        self.verifies_with_context(ENDORSEMENT_CONTEXT, text.as_bytes(), endorsement_b64)
+    }
+
     /// The one-line form `origin+hash+base64`.
     #[must_use]
     pub fn line(&self) -> String {
@@ -308,7 +350,6 @@ impl LogVerifier {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use ed25519_dalek::pkcs8::EncodePrivateKey;
 
     pub(crate) fn pem(seed: u8) -> Secret {
         let pem = SigningKey::from_bytes(&[seed; 32])

@@ -21,6 +21,8 @@ mod proof;
 mod proof_text;
 mod receipt;
 mod tree;
+mod trust;
+mod witness;
 
 pub use approval::{
     APPROVAL_NOTE_BYTES_MAX, APPROVER_NAME_BYTES_MAX, Approval, ApprovalDecision, ApprovalError,
@@ -42,3 +44,5 @@ pub use tree::{
     Compact, MemoryTree, MissingNode, Node, consistency_proof, empty_root, inclusion_proof,
     nodes_for_consistency, nodes_for_inclusion, nodes_for_peaks,
 };
+pub use trust::TrustedKeys;
+pub use witness::{AddCheckpoint, WitnessRefusal, WitnessSigner, WitnessVerifier};
