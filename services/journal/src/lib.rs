@@ -13,6 +13,7 @@
 //! | `decisions.heads` | a signed head for every line, in the mode that signs each |
 //! | `decisions.lock` | held by the one process that writes |
 
+mod audit;
 mod clock;
 mod error;
 mod files;
@@ -27,6 +28,7 @@ mod segment;
 mod settle;
 mod state_file;
 
+pub use audit::{AuditError, Step, Walked, line_files, walk};
 pub use error::{OpenError, WriteError};
 pub use files::Files;
 pub use heads::read_head_line;

@@ -237,7 +237,7 @@ impl Approval {
             decided_at,
             expires_at: held.expires_at.clone(),
             key_id: signer.key_id().to_owned(),
-            demo: false,
+            demo: signer.is_demo(),
         }
     }
 

@@ -1,10 +1,14 @@
 //! Checks records and receipts offline: files and a public key in, a verdict and an exit code out.
 //!
 //! It opens no connection, holds no key of its own and changes nothing. Exit codes follow the ones
-//! that verifiers of signed approvals use, with three of our own for logs; see [`verdict::Verdict`].
+//! that verifiers of signed approvals use, with three of our own for logs; see [`verdict::Verdict`]. The gate has codes of its own.
 
+mod artifact;
+mod clock;
 mod command;
+mod gate;
 mod log;
+mod policy;
 mod receipt;
 mod verdict;
 
@@ -29,6 +33,13 @@ fn main() -> ExitCode {
     let verdict = match &command {
         Command::Log(arguments) => log::verify(arguments),
         Command::Receipt(arguments) => receipt::verify(arguments),
+        Command::Artifact(arguments) => artifact::verify(arguments),
+        Command::Attestation(arguments) => artifact::verify_outcome(arguments),
+        Command::Gate(arguments) => {
+            let answer = gate::judge(arguments);
+            println!("{answer}");
+            return ExitCode::from(answer.exit_code());
+        }
     };
     println!("{verdict}");
     ExitCode::from(verdict.exit_code())

@@ -1,9 +1,10 @@
-//! A receipt against a public key.
+//! A receipt against public keys.
 
-use countersign_receipts::{ProofTextError, Receipt, ReceiptError};
+use countersign_receipts::{CheckpointError, ProofTextError, Receipt, ReceiptError};
 
 use crate::command::ReceiptArguments;
-use crate::verdict::{Verdict, read, read_key};
+use crate::policy::Policies;
+use crate::verdict::{Verdict, read, read_keys};
 
 /// Checks a receipt.
 pub fn verify(arguments: &ReceiptArguments) -> Verdict {
@@ -11,16 +12,40 @@ pub fn verify(arguments: &ReceiptArguments) -> Verdict {
 }
 
 fn check(arguments: &ReceiptArguments) -> Result<Verdict, Verdict> {
-    let key = read_key(&arguments.key)?;
+    let keys = read_keys(&arguments.key)?;
     let receipt = Receipt::read(&read(&arguments.file)?).map_err(|error| refused(&error))?;
-    let (payload, head) = receipt.verify(&key).map_err(|error| refused(&error))?;
-    let mut what = format!(
-        "event {} of {} in {}\n",
-        receipt.leaf_index, head.checkpoint.size, head.checkpoint.origin
-    );
-    // Control characters of a payload come out escaped, so it cannot write over the verdict.
-    what.push_str(&serde_json::to_string_pretty(&payload).unwrap_or_default());
-    Ok(Verdict::Holds(what))
+    let policies = Policies::read(&arguments.policy)?;
+    let mut last = Verdict::Key(CheckpointError::UnknownKey.to_string());
+    for (_, key) in keys.usable() {
+        let (payload, head) = match receipt.verify(key) {
+            Ok(verified) => verified,
+            Err(error) => {
+                let verdict = refused(&error);
+                let other_key = matches!(
+                    error,
+                    ReceiptError::Proof(ProofTextError::Checkpoint(CheckpointError::UnknownKey))
+                );
+                if !other_key {
+                    return Err(verdict);
+                }
+                last = verdict;
+                continue;
+            }
+        };
+        if !policies.made(&payload) {
+            return Err(Verdict::Policy(
+                "the decision comes from a policy that is not one of those given".into(),
+            ));
+        }
+        let mut what = format!(
+            "event {} of {} in {}\n",
+            receipt.leaf_index, head.checkpoint.size, head.checkpoint.origin
+        );
+        // Control characters of a payload come out escaped, so it cannot write over the verdict.
+        what.push_str(&serde_json::to_string_pretty(&payload).unwrap_or_default());
+        return Ok(Verdict::Holds(what));
+    }
+    Err(last)
 }
 
 fn refused(error: &ReceiptError) -> Verdict {

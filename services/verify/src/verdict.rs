@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use countersign_receipts::{CheckpointError, LogVerifier};
+use countersign_receipts::{CheckpointError, TrustedKeys};
 
 /// Exit code for a command line that makes no sense.
 pub const USAGE: u8 = 64;
@@ -21,12 +21,26 @@ pub enum Verdict {
     Malformed(String),
     /// The payload is not canonical, or not what was hashed.
     Hash(String),
+    /// An outcome was recorded without a signature.
+    Unsigned(String),
+    /// The payload is not handed out here.
+    Withheld(String),
+    /// The claims of an outcome contradict each other.
+    Contradiction(String),
+    /// Signed, and of a kind that is not known here.
+    Unsupported(String),
+    /// Signed, and against a rule of its own format, or of another policy.
+    Policy(String),
+    /// The private record is not the committed one.
+    Opening(String),
     /// A line of the log was changed, moved or taken out.
     ChainBreak(String),
     /// The log is shorter than its signed head says.
     Truncated(String),
     /// The log holds other lines than its head was signed for.
     Fork(String),
+    /// The command line makes no sense.
+    Usage(String),
 }
 
 impl Verdict {
@@ -38,9 +52,16 @@ impl Verdict {
             Self::Key(_) => 2,
             Self::Malformed(_) => 3,
             Self::Hash(_) => 4,
+            Self::Unsigned(_) => 5,
+            Self::Withheld(_) => 6,
+            Self::Contradiction(_) => 7,
+            Self::Unsupported(_) => 8,
+            Self::Policy(_) => 9,
+            Self::Opening(_) => 10,
             Self::ChainBreak(_) => 11,
             Self::Truncated(_) => 12,
             Self::Fork(_) => 13,
+            Self::Usage(_) => USAGE,
         }
     }
 }
@@ -53,6 +74,13 @@ impl fmt::Display for Verdict {
             Self::Key(what) => write!(formatter, "REFUSED, key: {what}"),
             Self::Malformed(what) => write!(formatter, "REFUSED, malformed: {what}"),
             Self::Hash(what) => write!(formatter, "REFUSED, hash: {what}"),
+            Self::Unsigned(what) => write!(formatter, "NOT SHOWN, unsigned: {what}"),
+            Self::Withheld(what) => write!(formatter, "NOT SHOWN, withheld: {what}"),
+            Self::Contradiction(what) => write!(formatter, "REFUSED, contradiction: {what}"),
+            Self::Unsupported(what) => write!(formatter, "NOT SHOWN, unknown kind: {what}"),
+            Self::Policy(what) => write!(formatter, "REFUSED, policy: {what}"),
+            Self::Opening(what) => write!(formatter, "REFUSED, not opened: {what}"),
+            Self::Usage(what) => write!(formatter, "wrong usage: {what}"),
             Self::ChainBreak(what) => write!(formatter, "REFUSED, chain broken: {what}"),
             Self::Truncated(what) => write!(formatter, "REFUSED, cut off: {what}"),
             Self::Fork(what) => write!(formatter, "REFUSED, forked: {what}"),
@@ -77,7 +105,7 @@ pub fn read(path: &Path) -> Result<String, Verdict> {
         .map_err(|error| Verdict::Malformed(format!("{}: {error}", path.display())))
 }
 
-/// Reads a public key file.
-pub fn read_key(path: &Path) -> Result<LogVerifier, Verdict> {
-    LogVerifier::read(&read(path)?).map_err(|error| Verdict::Malformed(error.to_string()))
+/// Reads a file of public keys, in any of the forms.
+pub fn read_keys(path: &Path) -> Result<TrustedKeys, Verdict> {
+    TrustedKeys::read(&read(path)?).map_err(|error| Verdict::Malformed(error.to_string()))
 }

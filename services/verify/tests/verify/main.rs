@@ -1,0 +1,7 @@
+//! The command with files it is given, and with what somebody did to them.
+
+mod gate;
+mod log;
+mod permission;
+mod record;
+mod run;
