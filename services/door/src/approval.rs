@@ -12,6 +12,7 @@
 mod decision;
 mod holds;
 mod keeper;
+mod meta;
 mod page;
 mod record;
 mod terms;
