@@ -80,7 +80,7 @@ export class Card {
             ["Asked by", shown(call.identity)],
             ["Held by", [code(call.rule), " in policy ", code(call.policy)]],
             ["Held at", [held.toLocaleTimeString(), " (", call.held_at, ")"]],
-            ["Policy file", [code(`${call.policy_sha256.slice(0, 16)}…`)]],
+            ["Policy file", [code(call.policy_sha256.slice(0, 16)), "…"]],
         ];
         if (call.commit !== null)
             facts.push(["About commit", [make("span", { class: "code" }, shown(call.commit))]]);

@@ -94,7 +94,7 @@ function lookalikes(characters) {
         if (character.codePointAt(0) < 0x80)
             return;
         const folded = READ_AS[character] ?? character.normalize("NFKC");
-        if (/^[\x21-\x7e]+$/.test(folded))
+        if (character !== "…" && /^[\x21-\x7e]+$/.test(folded))
             found.set(at, `${code(character)} looks like ${folded}`);
         else if (/\p{Nd}/u.test(character))
             found.set(at, `${code(character)} digit`);
