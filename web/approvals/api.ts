@@ -35,6 +35,9 @@ export interface Whole {
   readonly policy: string;
   readonly policy_sha256: string;
   readonly commit: string | null;
+  /** Whether the rule takes a decision on this page. */
+  readonly here: boolean;
+  readonly webhook: boolean;
   readonly held_at: string;
   readonly expires_at: string;
   readonly arguments: readonly Row[];

@@ -10,9 +10,11 @@
 //! waits is told once.
 
 mod decision;
+mod desk;
 mod holds;
 mod keeper;
-mod meta;
+pub mod meta;
+mod open;
 mod page;
 mod record;
 mod terms;
@@ -20,7 +22,5 @@ mod terms;
 mod testing;
 mod webhook;
 
-pub use decision::{Ask, Choice, DecideError, Decision, Ended, HoldError, Past, Seen, Why};
-pub use holds::Holds;
-pub use record::{Line, NotWritten, Record};
-pub use terms::{Terms, Ways};
+pub use meta::Wishes;
+pub use open::{ApprovalArgs, open};

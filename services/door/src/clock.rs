@@ -44,7 +44,6 @@ impl Now {
     }
 
     /// The time of day after so long, as the record writes it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "deadlines of holds"))]
     pub fn text_after(self, wait: std::time::Duration) -> String {
         rfc3339(self.utc + wait)
     }

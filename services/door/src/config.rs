@@ -7,6 +7,8 @@ use countersign_receipts::LogKeyFile;
 use countersign_serve::Listen;
 use serde::Deserialize;
 
+use crate::approval::ApprovalArgs;
+
 /// What a door is started with. It arrives on standard input or in a file only its user may read.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +33,9 @@ pub struct Config {
     pub log_directory: PathBuf,
     /// The record's name in its heads.
     pub log_origin: String,
+    /// How held calls reach a person. Without it every call that needs one is refused.
+    #[serde(default)]
+    pub approvals: Option<ApprovalArgs>,
 }
 
 /// The server behind the door.

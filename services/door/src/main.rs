@@ -5,7 +5,6 @@
 //! this one call. It holds the policy, the pins and the keys that sign records and request tokens;
 //! it holds no database and knows nothing of banks.
 
-#[expect(dead_code, unused_imports, reason = "wired next")]
 mod approval;
 #[expect(dead_code, reason = "the fronts that are still to come use the rest")]
 mod caller;

@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 const NAMES_MAX: usize = 32;
 
 /// The policy that decided.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PolicyMark {
     id: String,
     sha256: String,
@@ -30,6 +30,16 @@ impl PolicyMark {
             id: policy.id().to_owned(),
             sha256: hex::encode(policy.hash()),
         }
+    }
+
+    /// The policy's name.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// SHA-256 of its file, in hexadecimal.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 }
 

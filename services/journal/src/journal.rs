@@ -400,6 +400,12 @@ impl Journal {
         Ok(())
     }
 
+    /// Signs the heads, and what else the owner of the record signs beside it.
+    #[must_use]
+    pub const fn signer(&self) -> &LogSigner {
+        &self.signer
+    }
+
     /// The salt of commitments about one call.
     #[must_use]
     pub fn salt(&self, call: &[u8; 16]) -> [u8; 32] {

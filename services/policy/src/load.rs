@@ -11,7 +11,7 @@ use crate::file::{Acknowledgement, Mode, OnChangedTool};
 use crate::pin::Pin;
 use crate::places::Places;
 use crate::read::{PolicyError, meaning, read};
-use crate::rule::Rule;
+use crate::rule::{Effect, Rule};
 use crate::screen::Screening;
 use crate::server::{Approval, Server};
 use crate::template::Environment;
@@ -117,6 +117,16 @@ impl Policy {
     #[must_use]
     pub const fn require_pins(&self) -> bool {
         self.require_pins
+    }
+
+    /// Whether any call could be held.
+    #[must_use]
+    pub fn can_hold(&self) -> bool {
+        self.on_changed_tool == OnChangedTool::RequireApproval
+            || self
+                .rules
+                .iter()
+                .any(|rule| matches!(rule.effect, Effect::Hold(_)))
     }
 
     /// The names of the tools it allows as clients see them, in no order.

@@ -37,6 +37,7 @@ export class Card {
         this.deny = this.#choice("deny", "Deny");
         this.#approve = this.#choice("approve", "Approve");
         const stop = make("button", { class: "button", text: "Hold it", attributes: { type: "button" } });
+        stop.hidden = !call.here;
         guard(stop, () => this.#shownAt, () => void this.#stop(), (why) => this.#say(why));
         this.#countdown.append(this.#countdownText, stop);
         this.#countdown.hidden = true;
@@ -49,11 +50,15 @@ export class Card {
             this.#facts(),
             this.#values(),
             this.#others(),
-            make("div", { class: "note" }, [
-                make("label", { text: "Reason (optional, kept in the record)", attributes: { for: note } }),
-                this.#note,
-            ]),
-            make("div", { class: "choices" }, [this.deny, this.#approve]),
+            ...(call.here
+                ? [
+                    make("div", { class: "note" }, [
+                        make("label", { text: "Reason (optional, kept in the record)", attributes: { for: note } }),
+                        this.#note,
+                    ]),
+                    make("div", { class: "choices" }, [this.deny, this.#approve]),
+                ]
+                : [make("p", { class: "soft", text: "Its rule takes no decision on this page, only a signed review." })]),
             this.#why,
         ]);
     }

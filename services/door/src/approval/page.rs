@@ -9,7 +9,7 @@ mod links;
 mod routes;
 mod view;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -18,12 +18,11 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use countersign_serve::guard::{self, Allowed};
 use countersign_serve::headers;
-use tokio::net::TcpListener;
 
 pub use links::Links;
 pub use routes::{hold_id, problem};
 
-use super::Holds;
+use super::holds::Holds;
 use super::webhook::{self, Webhook};
 
 /// Longest request of the page, in bytes.
@@ -42,14 +41,6 @@ pub struct Page {
     pub links: Links,
     /// The other system that may decide, where there is one.
     pub webhook: Option<Webhook>,
-}
-
-/// Opens the page's listener. Nothing but this machine reaches it.
-///
-/// # Errors
-/// When the port is taken.
-pub async fn listen(port: u16) -> std::io::Result<TcpListener> {
-    TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
 }
 
 /// The routes of the page that is served at this address.

@@ -10,6 +10,7 @@ use countersign_policy::Policy;
 use countersign_receipts::LogSigner;
 use countersign_serve::guard::Allowed;
 
+use crate::approval;
 use crate::config::Config;
 use crate::door::{Door, Rules};
 use crate::http::gate::Gate;
@@ -36,8 +37,15 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         origins: config.origins.clone(),
     };
     let listeners = countersign_serve::open(&config.listen).await?;
+    let approvals = config.approvals.clone();
+    let log_directory = config.log_directory.clone();
     let gate = open(config).context("open the door")?;
     let door = Arc::clone(&gate.door);
+    if let Some(arguments) = approvals
+        && let Some(desk) = approval::open(&door, &arguments, &log_directory)?
+    {
+        tokio::spawn(desk.close_when_stopping());
+    }
     let heads = tokio::spawn(sign_heads(Arc::clone(&door)));
     let router = router(Arc::new(gate), allowed);
     countersign_serve::run("door", listeners, router).await?;

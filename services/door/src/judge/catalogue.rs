@@ -36,6 +36,14 @@ impl Catalogue {
         Some(state.tools.get(name).copied().unwrap_or(Live::NotOffered))
     }
 
+    /// What the server last said about a tool, however long ago; none once it said that its list
+    /// changed, until it is read again.
+    pub fn last_seen(&self, name: &str) -> Option<Live> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.read_at_milliseconds?;
+        Some(state.tools.get(name).copied().unwrap_or(Live::NotOffered))
+    }
+
     /// The server says that its list changed: it is read again before the next call.
     pub fn forget(&self) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);

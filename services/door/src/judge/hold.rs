@@ -3,6 +3,8 @@
 use countersign_receipts::Hash;
 
 use super::refusal::Refusal;
+use crate::approval::Wishes;
+use crate::record::PolicyMark;
 
 /// A call that stands in the record as held and waits.
 pub struct Held<'a> {
@@ -20,8 +22,16 @@ pub struct Held<'a> {
     pub bytes: &'a [u8],
     /// The rule that asks for a person.
     pub rule: &'a str,
+    /// For how long and by which ways.
+    pub hold: Option<&'a countersign_policy::Hold>,
     /// The leaf of the line that says it is held.
     pub leaf: Hash,
+    /// The pin of the tool's definition as it was judged.
+    pub definition: Option<&'a str>,
+    /// The policy it was judged by.
+    pub policy: &'a PolicyMark,
+    /// What the agent said to the door beside the call.
+    pub wishes: Wishes,
 }
 
 /// What became of a held call.

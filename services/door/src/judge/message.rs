@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_policy::{Call, Counted, Decision, Effect, Live};
+use countersign_policy::{Call, Counted, Decision, Effect, Hold, Live};
 use countersign_receipts::Hash;
 use countersign_wire::{Frame, FrameError, Kind};
 
@@ -12,6 +12,7 @@ use super::ending::Ending;
 use super::hold::Held;
 use super::methods::{self, List, Route};
 use super::refusal::{Code, Refusal};
+use crate::approval::meta;
 use crate::caller::Caller;
 use crate::clock;
 use crate::door::{Door, Rules};
@@ -70,6 +71,10 @@ impl Passage {
 pub struct OnHold {
     /// The rule that asks for a person.
     pub rule: Box<str>,
+    /// For how long and by which ways.
+    pub hold: Option<Hold>,
+    /// The pin of the tool's definition as it was judged.
+    pub definition: Option<String>,
     /// The refusal when nobody can be asked.
     pub refusal: Refusal,
 }
@@ -183,11 +188,20 @@ impl<'m> Message<'m> {
                 .and_then(|asked| asked.tool.as_deref()),
             bytes,
             rule: &on_hold.rule,
+            hold: on_hold.hold.as_ref(),
             leaf: passage.leaf,
+            definition: on_hold.definition.as_deref(),
+            policy: &self.rules.mark,
+            // Read when the message was judged; one that says what nobody understands is refused there.
+            wishes: meta::read(frame).unwrap_or_default(),
         }
     }
 
     fn route(&self, frame: &Frame<'_>) -> Result<Ruling, Refusal> {
+        if meta::read(frame).is_err() {
+            let refusal = Refusal::malformed(-32_602, "unknown_door_member");
+            return Err(self.refuse(Some(frame), "frame", refusal));
+        }
         let method = frame.method().unwrap_or_default();
         match methods::route(method) {
             Route::Plumbing => self.plumbing(frame, None),
@@ -276,6 +290,8 @@ impl<'m> Message<'m> {
                 self.passage(frame, leaf, tool, None),
                 OnHold {
                     rule: decision.rule.into(),
+                    hold: decision.hold.clone(),
+                    definition: subject.definition.clone(),
                     refusal: refusal(Code::ApprovalNeeded),
                 },
             )),
@@ -299,7 +315,7 @@ impl<'m> Message<'m> {
         });
         Passage {
             leaf,
-            edits: Edits::NONE,
+            edits: meta::strip(frame, self.bytes),
             asked,
         }
     }

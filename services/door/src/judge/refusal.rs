@@ -5,13 +5,6 @@ use http::StatusCode;
 use serde::Serialize;
 
 /// Codes of JSON-RPC errors that the door answers with.
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "the table is complete; holds answer with its middle lines"
-    )
-)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// The policy refuses the call.
@@ -201,7 +194,6 @@ impl Refusal {
         self
     }
 
-    #[expect(dead_code, reason = "for calls that were held")]
     /// Names the hold that ended without a release.
     pub fn with_approval(mut self, hold: &str) -> Self {
         self.data.approval = Some(hold.to_owned());

@@ -5,6 +5,7 @@ mod server;
 mod stand;
 
 mod answers;
+mod approvals;
 mod bad_inputs;
 mod decisions;
 mod lists;

@@ -142,6 +142,14 @@ impl Links {
         (now < found.until).then(|| Arc::clone(&found.approver))
     }
 
+    /// Ends every link and session, and takes the file away: what it names is gone with the door.
+    pub fn close(&self) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+        if let Some(path) = &self.file {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     fn write(&self, state: &State) -> Result<(), LinkError> {
         let Some(path) = &self.file else {
             return Ok(());
@@ -172,15 +180,6 @@ impl Links {
             path: path.clone(),
             source,
         })
-    }
-}
-
-impl Drop for Links {
-    fn drop(&mut self) {
-        if let Some(path) = &self.file {
-            // What it names is gone with the door.
-            let _ = std::fs::remove_file(path);
-        }
     }
 }
 
@@ -232,7 +231,7 @@ mod tests {
         let next = read();
         assert_ne!(next, format!("Grace\t{first}\n"));
         assert!(links.redeem(token(next.trim()), 0).unwrap().is_some());
-        drop(links);
+        links.close();
         assert!(!path.exists());
     }
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::Page;
 use super::view::{Done, Listed, Whole};
-use crate::approval::decision::{Choice, DecideError, Decision, HoldId};
+use crate::approval::decision::{Choice, DecideError, Decision, HoldId, Why};
 use crate::clock::Now;
 
 /// How long a question for news waits at most.
@@ -205,12 +205,12 @@ pub fn problem(error: &DecideError) -> Problem {
         DecideError::Unknown => Problem::not_found(),
         DecideError::Final(why) => Problem::conflict(
             match why {
-                super::super::Why::Released => "already_released",
-                super::super::Why::Denied => "already_denied",
-                super::super::Why::Expired => "already_expired",
-                super::super::Why::Withdrawn => "already_withdrawn",
-                super::super::Why::ShutDown => "door_stopped",
-                super::super::Why::Changed => "changed_while_held",
+                Why::Released => "already_released",
+                Why::Denied => "already_denied",
+                Why::Expired => "already_expired",
+                Why::Withdrawn => "already_withdrawn",
+                Why::ShutDown => "door_stopped",
+                Why::Changed => "changed_while_held",
             },
             "This call has been decided; a decision is final",
         ),

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::*;
+use crate::approval::decision::Why;
 use crate::approval::record::Record;
+use crate::approval::terms::Terms;
 use crate::approval::testing::{ALL, Memory, Told, ask, webhook_secret, webhook_signature};
-use crate::approval::{Terms, Why};
 use crate::clock::Now;
 
 const ADDRESS: &str = "127.0.0.1:8499";

@@ -47,6 +47,10 @@ pub struct Whole<'a> {
     policy: &'a str,
     policy_sha256: &'a str,
     commit: Option<&'a str>,
+    /// Whether the rule takes a decision on this page.
+    here: bool,
+    /// Whether it takes one by webhook.
+    webhook: bool,
     held_at: &'a str,
     expires_at: &'a str,
     /// The arguments of a tool, or the parameters of another method.
@@ -100,6 +104,8 @@ impl<'a> Whole<'a> {
             policy: &held.policy,
             policy_sha256: &opening.policy_sha256,
             commit: held.commit.as_deref(),
+            here: seen.terms.ways.page,
+            webhook: seen.terms.ways.webhook,
             held_at: &held.held_at,
             expires_at: &held.expires_at,
             arguments,
