@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -76,12 +76,15 @@ impl Connection {
         self.state.evicted.notified().await;
     }
 
-    /// Marks a request in progress until the returned guard is dropped.
-    pub(crate) fn begin(&self) -> InProgress {
-        self.state
-            .requests_in_progress
-            .fetch_add(1, Ordering::AcqRel);
-        InProgress(Arc::clone(&self.state))
+    /// Takes in a request whose head has arrived.
+    ///
+    /// It is in progress from the last byte of its body on: before that nothing has been done for it, and
+    /// somebody who announces a body and never sends it must not keep others out.
+    pub(crate) fn begin(&self) -> Arc<InProgress> {
+        Arc::new(InProgress {
+            state: Arc::clone(&self.state),
+            is_counted: AtomicBool::new(false),
+        })
     }
 }
 
@@ -92,13 +95,38 @@ impl Drop for Connection {
     }
 }
 
-/// A request that is being read, handled or answered.
+/// One request, from its head to the last byte of its answer.
 #[derive(Debug)]
-pub(crate) struct InProgress(Arc<State>);
+pub(crate) struct InProgress {
+    state: Arc<State>,
+    is_counted: AtomicBool,
+}
 
 impl InProgress {
-    /// Keeps the request in progress until the last byte of its answer is written or given up.
-    pub(crate) fn until_written(self, body: Body) -> Body {
+    /// Counts the request as in progress from now on.
+    fn count(&self) {
+        if !self.is_counted.swap(true, Ordering::AcqRel) {
+            self.state
+                .requests_in_progress
+                .fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Counts the request from the end of its body on.
+    pub(crate) fn from_read(self: &Arc<Self>, body: Body) -> Body {
+        if body.is_end_stream() {
+            self.count();
+            return body;
+        }
+        Body::new(AskedBody {
+            body,
+            in_progress: Arc::clone(self),
+        })
+    }
+
+    /// Counts the request until the last byte of its answer is written or given up.
+    pub(crate) fn until_written(self: Arc<Self>, body: Body) -> Body {
+        self.count();
         Body::new(AnswerBody {
             body,
             _in_progress: self,
@@ -108,13 +136,46 @@ impl InProgress {
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.0.requests_in_progress.fetch_sub(1, Ordering::AcqRel);
+        if *self.is_counted.get_mut() {
+            self.state
+                .requests_in_progress
+                .fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+struct AskedBody {
+    body: Body,
+    in_progress: Arc<InProgress>,
+}
+
+impl HttpBody for AskedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
+            self.in_progress.count();
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.body.size_hint()
     }
 }
 
 struct AnswerBody {
     body: Body,
-    _in_progress: InProgress,
+    _in_progress: Arc<InProgress>,
 }
 
 impl HttpBody for AnswerBody {
@@ -141,15 +202,44 @@ impl HttpBody for AnswerBody {
 mod tests {
     use super::*;
 
+    fn at_work(connection: &Connection) -> Body {
+        connection.begin().until_written(Body::empty())
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_body_does_not_come_makes_room() {
+        let all = Connections::new(1);
+        let first = all.admit().expect("room");
+        let (sender, body) = tokio::sync::mpsc::channel::<Result<Bytes, axum::Error>>(1);
+        let request = first.begin();
+        let mut body = request.from_read(Body::from_stream(
+            tokio_stream::wrappers::ReceiverStream::new(body),
+        ));
+        sender
+            .send(Ok(Bytes::from_static(b"half")))
+            .await
+            .expect("sent");
+        let next = async |body: &mut Body| http_body_util::BodyExt::frame(body).await;
+        assert!(next(&mut body).await.is_some());
+        let second = all.admit().expect("the first only announced a body");
+        first.evicted().await;
+        drop(first);
+        let whole = second.begin();
+        drop(sender);
+        let mut read = whole.from_read(body);
+        assert!(next(&mut read).await.is_none());
+        assert!(all.admit().is_none(), "a request that was read is at work");
+    }
+
     #[tokio::test]
     async fn the_longest_idle_connection_makes_room() {
         let all = Connections::new(2);
         let (first, second) = (all.admit().expect("room"), all.admit().expect("room"));
-        let working = first.begin();
+        let working = at_work(&first);
         let third = all.admit().expect("the second is idle");
         second.evicted().await;
         drop(second);
-        let also_working = third.begin();
+        let also_working = at_work(&third);
         assert!(
             all.admit().is_none(),
             "both work, so the new one is refused"

@@ -159,7 +159,8 @@ impl Service {
             let in_progress = of_requests.begin();
             let router = router.clone();
             async move {
-                let response = router.oneshot(request.map(Body::new)).await?;
+                let request = request.map(|body| in_progress.from_read(Body::new(body)));
+                let response = router.oneshot(request).await?;
                 Ok::<_, Infallible>(response.map(|body| in_progress.until_written(body)))
             }
         });
