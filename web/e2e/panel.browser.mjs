@@ -178,6 +178,30 @@ test("the keyboard alone is enough", async () => {
   await context.close();
 });
 
+test("payments of one message are one card, and one of them can be dropped by the keyboard", async () => {
+  const { page, context } = await signIn();
+  const before = await balance();
+  await page.frameLocator("#chat").locator("#text").fill("Pay Alice 30 and Bob 45");
+  await page.frameLocator("#chat").locator("#text").press("Enter");
+  const confirm = page.getByRole("button", { name: "Send 75.00 EUR to 2 payees" });
+  await confirm.waitFor();
+  const card = page.locator('.card[data-state="pending"]');
+  const heard = card.getByRole("table", { name: "2 payments" });
+  assert.match(await heard.innerText(), /To\s+Amount[\s\S]+Alice[\s\S]+30\.00 EUR[\s\S]+Bob Smith[\s\S]+45\.00 EUR[\s\S]+Total\s+75\.00 EUR/);
+  await card.getByRole("button", { name: "Drop 45 euros to Bob Smith" }).focus();
+  await page.keyboard.press("Enter");
+  const left = page.getByRole("button", { name: "Send 30.00 EUR to Alice" });
+  await left.waitFor();
+  assert.equal(await focused(page), "P.card-status", "what was dropped is read, and no button has the focus");
+  assert.match(await card.locator(".card-status").innerText(), /^Dropped: 45\.00 EUR[\s\S]+to Bob Smith\./);
+  assert.equal(await card.locator("table").count(), 0, "one payment is no table");
+  await page.waitForTimeout(LOOK_MS);
+  await left.click();
+  await page.locator('.card[data-state="confirmed"]').waitFor();
+  assert.equal(await balance(), before - 3_000);
+  await context.close();
+});
+
 test("a double click is one payment", async () => {
   const { page, context } = await signIn();
   const before = await balance();

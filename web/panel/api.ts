@@ -16,6 +16,17 @@ export interface OpenSlot {
   readonly choices: readonly { readonly value: string; readonly label: string }[] | null;
 }
 
+/** One payment of a card that has several. */
+export interface CardPayment {
+  /** Its number, by which it is dropped. */
+  readonly line: number;
+  /** The place of its first row among the card's rows, and how many it has. */
+  readonly first_row: number;
+  readonly rows: number;
+  /** What a button that drops it is about. */
+  readonly about: string;
+}
+
 /** Where a request stands. */
 export type CardState =
   | "pending"
@@ -35,6 +46,8 @@ export interface Card {
   readonly title: string;
   readonly button: string;
   readonly rows: readonly Row[];
+  /** The payments, where there are several; each can be dropped. */
+  readonly payments: readonly CardPayment[];
   readonly warnings: readonly { readonly code: string; readonly text: string }[];
   readonly you_wrote: { readonly text: string } | null;
   readonly open_slots: readonly OpenSlot[];

@@ -3,11 +3,12 @@
 // they change, the list throws the drawing away and makes a new one.
 
 import { sayPolitely } from "./announce.js";
-import { NAME_ROWS, headline, namesOf, type Card, type Confirmed, type OpenSlot } from "./api.js";
+import { NAME_ROWS, headline, namesOf, type Card, type CardPayment, type Confirmed, type OpenSlot } from "./api.js";
 import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
 import { make } from "./dom.js";
 import { Gesture } from "./gesture.js";
 import { NoteField } from "./note.js";
+import { otherRows, paymentTable } from "./payments.js";
 import { SlotForm } from "./slots.js";
 import { spoken, written } from "./words.js";
 
@@ -17,6 +18,7 @@ export interface Acts {
   cancel(view: CardView): void;
   keep(view: CardView): void;
   fill(view: CardView, values: readonly { slot: OpenSlot; value: string }[]): void;
+  drop(view: CardView, payment: CardPayment): void;
   change(): void;
   ranOut(view: CardView): void;
   goTo(action: string): void;
@@ -141,10 +143,13 @@ export class CardView {
 
   /** While an answer is awaited: no button, and words for what happens. */
   drawWaiting(text: string): void {
+    const focused = this.hasFocus;
     this.busy = true;
     this.#clear();
     this.element.dataset["state"] = "waiting";
-    this.#body.replaceChildren(this.#rows(), make("p", { class: "card-progress", text }));
+    this.#body.replaceChildren(...this.#rows(), make("p", { class: "card-progress", text }));
+    // The pressed button is gone; whoever works by keyboard stays at this card.
+    if (focused) this.focusText();
   }
 
   /** The outcome is not known. The sentence stays until it is. */
@@ -155,7 +160,7 @@ export class CardView {
     this.say(
       "We don't know yet whether this went through. Don't send it again; we're checking.",
     );
-    this.#body.replaceChildren(this.#rows(), make("p", { class: "card-progress", text: "Checking…" }));
+    this.#body.replaceChildren(...this.#rows(), make("p", { class: "card-progress", text: "Checking…" }));
   }
 
   /** It took effect: amount, name, new balance, short code, receipt. */
@@ -164,8 +169,9 @@ export class CardView {
     this.#clear();
     this.element.dataset["state"] = done.outcome;
     this.say(done.message);
+    const payments = this.card.payments.length === 0 ? [] : [paymentTable(this.card, this.names, null)];
     const rows = make("dl", { class: "card-rows" });
-    for (const row of this.card.rows) {
+    for (const row of otherRows(this.card)) {
       if (NAME_ROWS.includes(row.label)) addRow(rows, row.label, written(row.value, this.names));
     }
     if (done.balance !== null) {
@@ -175,7 +181,7 @@ export class CardView {
       addRow(rows, "Short code", [make("code", { text: done.short_code })]);
     }
     const links = done.receipt === null ? [] : [receiptLink(done.receipt)];
-    this.#body.replaceChildren(rows, ...links);
+    this.#body.replaceChildren(...payments, rows, ...links);
   }
 
   /** It is over without this page having done it, or it vanished from the list. */
@@ -223,7 +229,13 @@ export class CardView {
 
   #drawOpen(): void {
     const card = this.card;
-    const parts: Node[] = [this.#rows()];
+    const parts: Node[] = this.#rows(
+      card.asks_again === null
+        ? (payment) => {
+            if (!this.busy) this.acts.drop(this, payment);
+          }
+        : null,
+    );
     if (card.you_wrote !== null) {
       parts.push(
         make("p", { class: "you-wrote" }, [
@@ -259,10 +271,10 @@ export class CardView {
     this.#body.replaceChildren(...parts);
   }
 
-  #rows(): HTMLElement {
+  #rows(drop: ((payment: CardPayment) => void) | null = null): HTMLElement[] {
     const list = make("dl", { class: "card-rows" });
-    for (const row of this.card.rows) addRow(list, row.label, written(row.value, this.names));
-    return list;
+    for (const row of otherRows(this.card)) addRow(list, row.label, written(row.value, this.names));
+    return this.card.payments.length === 0 ? [list] : [paymentTable(this.card, this.names, drop), list];
   }
 
   #asksAgain(wrote: string): HTMLElement {

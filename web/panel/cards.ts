@@ -2,7 +2,7 @@
 // under a button that could be pressed.
 
 import { sayAtOnce, sayPolitely } from "./announce.js";
-import { get, headline, namesOf, post, type Card, type Cards, type OpenSlot } from "./api.js";
+import { get, headline, namesOf, post, type Card, type CardPayment, type Cards, type OpenSlot } from "./api.js";
 import { CardView, fingerprint, type Acts } from "./card.js";
 import { setServerTime } from "./clock.js";
 import { confirmCard } from "./confirm.js";
@@ -29,6 +29,7 @@ export class CardList {
     cancel: (view) => void this.#cancel(view),
     keep: (view) => void this.#keep(view),
     fill: (view, values) => void this.#fill(view, values),
+    drop: (view, payment) => void this.#drop(view, payment),
     change: () => {
       focusChat();
       sayPolitely("Type what should be different. The card stays until a newer request replaces it.");
@@ -201,6 +202,23 @@ export class CardList {
           ? `We could not reach the bank. ${NOTHING_SENT}`
           : answer.refusal.detail;
     await this.#redraw(view, remark);
+  }
+
+  /** Takes one payment out. What is left is a new card, with a press of its own. */
+  async #drop(view: CardView, payment: CardPayment): Promise<void> {
+    view.drawWaiting("Dropping it…");
+    const answer = await post<Card>(`/api/actions/${view.card.action}/drop`, {
+      version: view.card.version,
+      line: payment.line,
+    });
+    if (answer.kind === "ok") {
+      this.replace(answer.value, `Dropped: ${payment.about}. Check what is left, then press the button.`);
+    } else if (answer.kind === "refused" && answer.refusal.card !== null) {
+      this.replace(answer.refusal.card, answer.refusal.detail);
+    } else {
+      const remark = answer.kind === "lost" ? `We could not reach the bank. ${NOTHING_SENT}` : answer.refusal.detail;
+      await this.#redraw(view, remark);
+    }
   }
 
   async #fill(view: CardView, values: readonly { slot: OpenSlot; value: string }[]): Promise<void> {

@@ -1,6 +1,6 @@
 //! The rules about how much: pure, so that the request, the card and the Confirm apply the same ones.
 
-use crate::{MinorUnits, ToolCode};
+use crate::{MinorUnits, PayeeId, ToolCode};
 
 /// The limits of one customer in one currency, in minor units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +29,15 @@ pub struct Used {
 pub struct Payment {
     /// How much.
     pub amount: MinorUnits,
-    /// Whether this payee was never paid before. Own accounts are never new.
-    pub first_to_payee: bool,
+    /// The payee, where they were never paid before. Own accounts are never new.
+    pub first_to: Option<PayeeId>,
 }
 
 /// Checks payments of one action against the limits; the first broken rule is returned.
 ///
 /// Money that only waits counts against the pending total, not against the day: what was sent
-/// counts against the day, and a Confirm checks the day again under the lock.
+/// counts against the day, and a Confirm checks the day again under the lock. Everything that goes to one new payee at once
+/// is their first payment.
 ///
 /// # Errors
 /// The code of the rule that would be broken. A sum that cannot be represented breaks the rule.
@@ -46,8 +47,14 @@ pub fn check(limits: &Limits, used: Used, payments: &[Payment]) -> Result<(), To
         if payment.amount > limits.per_transfer {
             return Err(ToolCode::LimitPerTransfer);
         }
-        if payment.first_to_payee && payment.amount > limits.first_payment {
-            return Err(ToolCode::LimitFirstPayment);
+        if let Some(payee) = payment.first_to {
+            let first = payments
+                .iter()
+                .filter(|other| other.first_to == Some(payee))
+                .try_fold(MinorUnits::ZERO, |sum, other| sum.checked_add(other.amount));
+            if first.is_none_or(|first| first > limits.first_payment) {
+                return Err(ToolCode::LimitFirstPayment);
+            }
         }
         total = total
             .checked_add(payment.amount)
@@ -91,7 +98,14 @@ mod tests {
     fn old(amount: i64) -> Payment {
         Payment {
             amount: units(amount),
-            first_to_payee: false,
+            first_to: None,
+        }
+    }
+
+    fn first(payee: u128, amount: i64) -> Payment {
+        Payment {
+            amount: units(amount),
+            first_to: Some(PayeeId::from_uuid(uuid::Uuid::from_u128(payee))),
         }
     }
 
@@ -103,13 +117,9 @@ mod tests {
             check(&limits(), none, &[old(101)]),
             Err(ToolCode::LimitPerTransfer)
         );
-        let first = |amount| Payment {
-            amount: units(amount),
-            first_to_payee: true,
-        };
-        assert_eq!(check(&limits(), none, &[first(25)]), Ok(()));
+        assert_eq!(check(&limits(), none, &[first(1, 25)]), Ok(()));
         assert_eq!(
-            check(&limits(), none, &[first(26)]),
+            check(&limits(), none, &[first(1, 26)]),
             Err(ToolCode::LimitFirstPayment)
         );
         let sent = Used {
@@ -141,13 +151,24 @@ mod tests {
     }
 
     #[test]
+    fn each_new_payee_has_a_first_payment_of_their_own_and_one_only() {
+        let check = |payments: &[Payment]| check(&limits(), Used::default(), payments);
+        assert_eq!(check(&[first(1, 25), first(2, 25), old(60)]), Ok(()));
+        assert_eq!(check(&[first(1, 13), first(2, 25), first(1, 12)]), Ok(()));
+        assert_eq!(
+            check(&[first(1, 13), first(2, 25), first(1, 13)]),
+            Err(ToolCode::LimitFirstPayment)
+        );
+    }
+
+    #[test]
     fn a_sum_that_does_not_fit_is_a_no() {
         let mut wide = limits();
         wide.per_transfer = MinorUnits::MAX;
         wide.per_day = MinorUnits::MAX;
         let max = Payment {
             amount: MinorUnits::MAX,
-            first_to_payee: false,
+            first_to: None,
         };
         assert_eq!(
             check(&wide, Used::default(), &[max, max]),

@@ -59,6 +59,19 @@ pub struct OpenSlot {
     pub choices: Option<Vec<Choice>>,
 }
 
+/// One payment of a card that has several: which of the card's rows are about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CardPayment {
+    /// Its number, by which it is dropped. The others keep theirs when one goes.
+    pub line: i16,
+    /// The place of its first row among the card's.
+    pub first_row: usize,
+    /// How many rows it has.
+    pub rows: usize,
+    /// What a button that drops it is about: `30.00 EUR to Alice`.
+    pub about: String,
+}
+
 /// A card. Without `confirm_hash` it has no button, and `message` says why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Card {
@@ -76,6 +89,8 @@ pub struct Card {
     pub button: String,
     /// What is displayed, in order; exactly the record's.
     pub rows: Vec<DisplayRow>,
+    /// The payments, where there are several and each can be dropped; else empty.
+    pub payments: Vec<CardPayment>,
     /// Warnings.
     pub warnings: Vec<Warning>,
     /// The clause that grounds the request.

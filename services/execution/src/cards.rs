@@ -78,7 +78,7 @@ pub(crate) async fn redraw(
     if action.state != ActionState::Pending {
         return Ok(draw(action, facts, None)?);
     }
-    let input = grounding::load(transaction, action.conversation).await?;
+    let input = grounding::load(transaction, action.conversation, Some(action.id)).await?;
     let entries = recheck::load_entries(transaction, action).await?;
     let standing = recheck::recheck(action, &entries, &input, facts);
     let asked_in = match &standing {
@@ -131,7 +131,7 @@ pub(crate) async fn show(
     if first_showing {
         let detail = Detail {
             confirm_hash: Some(sealed.confirm_hash),
-            slot: None,
+            ..Detail::default()
         };
         event::record(
             transaction,

@@ -52,6 +52,7 @@ pub(crate) fn draw(
         title: picture.title(),
         button: picture.button(),
         rows: picture.rows(),
+        payments: Vec::new(),
         warnings: picture.warnings(),
         you_wrote: None,
         open_slots: Vec::new(),
@@ -95,6 +96,7 @@ pub(crate) fn draw(
             card.you_wrote = wording::excerpt(ground.input, *clause).map(|text| YouWrote { text });
         }
     }
+    card.payments = picture.payments_to_drop();
     card.open_slots = open_slots(action, facts);
     card.left_today = picture.left_today();
     if let Some(refusal) = picture.refusal() {

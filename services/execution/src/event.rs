@@ -27,6 +27,8 @@ struct PlainEvent<'a> {
     confirm_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     slot: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<i16>,
 }
 
 /// What one event says beyond its kind, action and time.
@@ -34,6 +36,8 @@ struct PlainEvent<'a> {
 pub(crate) struct Detail<'a> {
     pub confirm_hash: Option<[u8; 32]>,
     pub slot: Option<&'a str>,
+    /// The payment it is about, from 1.
+    pub line: Option<i16>,
 }
 
 /// Records an act of the panel in the transaction of what it records.
@@ -52,6 +56,7 @@ pub(crate) async fn record(
         at: timestamp(at),
         confirm_hash: detail.confirm_hash.map(hex::encode),
         slot: detail.slot,
+        line: detail.line,
     })?;
     sqlx::query_scalar!(
         "SELECT bank.append_event($1, $2, $3)",

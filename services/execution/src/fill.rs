@@ -90,7 +90,8 @@ pub async fn fill(
     let now = session::bank_clock(&mut transaction).await?;
     let detail = Detail {
         slot: Some(slot.slot),
-        confirm_hash: None,
+        line: (slot.line > 0).then_some(slot.line),
+        ..Detail::default()
     };
     event::record(&mut transaction, "slot_filled", which, version, now, detail).await?;
     let action = load_one(&mut transaction, which).await?;

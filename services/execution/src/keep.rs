@@ -32,7 +32,7 @@ pub async fn keep(
         let card = show(&mut transaction, &action, &facts, nonce).await?;
         return Err(ActError::NotOpen(Box::new(card)));
     }
-    let input = grounding::load(&mut transaction, action.conversation).await?;
+    let input = grounding::load(&mut transaction, action.conversation, Some(action.id)).await?;
     let entries = recheck::load_entries(&mut transaction, &action).await?;
     let standing = recheck::recheck(&action, &entries, &input, &facts);
     let asks = matches!(standing, Standing::AsksAgain { .. });

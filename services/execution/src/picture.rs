@@ -9,7 +9,7 @@ use countersign_screening::display_name;
 use countersign_store::action::{StoredAction, StoredLine};
 
 use crate::{
-    card::{Card, Warning},
+    card::{Card, CardPayment, Warning},
     facts::Facts,
     wording,
 };
@@ -75,6 +75,30 @@ impl<'a> Picture<'a> {
         if own { "Move" } else { "Send" }
     }
 
+    /// Where the money of several lines goes, in words: `to 2 payees`.
+    fn to_all(&self) -> String {
+        let mut ids: Vec<&str> = self
+            .lines
+            .iter()
+            .filter_map(|(_, to)| to.as_ref().map(|to| to.id.as_str()))
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let own = self
+            .lines
+            .iter()
+            .filter(|(line, _)| line.own_account.is_some())
+            .count();
+        match (self.lines.as_slice(), ids.len()) {
+            ([(_, Some(to)), ..], 1) => {
+                format!("to {} in {} payments", to.name, self.lines.len())
+            }
+            (_, several) if own == 0 => format!("to {several} payees"),
+            (lines, several) if own == lines.len() => format!("to {several} accounts"),
+            (lines, _) => format!("in {} payments", lines.len()),
+        }
+    }
+
     pub(crate) fn title(&self) -> String {
         match (self.action.kind, self.total()) {
             (ActionKind::Transfer, Some(total)) => format!("{} {total}", self.verb()),
@@ -90,7 +114,7 @@ impl<'a> Picture<'a> {
             ActionKind::Transfer => match (self.total(), self.lines.as_slice()) {
                 (Some(total), [(_, Some(to))]) => format!("{} {total} to {}", self.verb(), to.name),
                 (Some(total), lines) if lines.len() > 1 => {
-                    format!("{} {total} to {} payees", self.verb(), lines.len())
+                    format!("{} {total} {}", self.verb(), self.to_all())
                 }
                 _ => "Send".to_owned(),
             },
@@ -155,18 +179,14 @@ impl<'a> Picture<'a> {
             );
         }
         for (line, destination) in &self.lines {
-            if let Some(amount) = line.amount.and_then(|amount| self.money(amount)) {
-                let label = if values.order.is_some() {
-                    "New amount"
-                } else {
-                    "Amount"
-                };
-                row(label, amount.to_display());
+            for term in self.line_rows(line, destination.as_ref()) {
+                row(&term.label, term.value);
             }
-            if let Some(to) = destination {
-                row("To", to.name.clone());
-                row("Account", to.row_value.clone());
-            }
+        }
+        if self.lines.len() > 1
+            && let Some(total) = self.total()
+        {
+            row("Total", total.to_display());
         }
         if let Some(account) = values
             .from_account
@@ -181,6 +201,60 @@ impl<'a> Picture<'a> {
             row(&term.label, term.value);
         }
         rows
+    }
+
+    /// The rows of one payment.
+    fn line_rows(&self, line: &StoredLine, destination: Option<&Destination>) -> Vec<DisplayRow> {
+        let row = |label: &str, value: String| DisplayRow {
+            label: label.to_owned(),
+            value,
+        };
+        let label = if self.action.values.order.is_some() {
+            "New amount"
+        } else {
+            "Amount"
+        };
+        let amount = line.amount.and_then(|amount| self.money(amount));
+        amount
+            .map(|amount| row(label, amount.to_display()))
+            .into_iter()
+            .chain(destination.into_iter().flat_map(|to| {
+                [
+                    row("To", to.name.clone()),
+                    row("Account", to.row_value.clone()),
+                ]
+            }))
+            .collect()
+    }
+
+    /// The payments that can be dropped: all of a transfer's, where there are several.
+    pub(crate) fn payments_to_drop(&self) -> Vec<CardPayment> {
+        if self.action.kind != ActionKind::Transfer || self.lines.len() < 2 {
+            return Vec::new();
+        }
+        // Nothing stands before the rows of a transfer's payments.
+        let mut first_row = 0;
+        self.lines
+            .iter()
+            .map(|(line, to)| {
+                let rows = self.line_rows(line, to.as_ref()).len();
+                let amount = line.amount.and_then(|amount| self.money(amount));
+                let about = match (amount, to) {
+                    (Some(amount), Some(to)) => format!("{amount} to {}", to.name),
+                    (Some(amount), None) => amount.to_display(),
+                    (None, Some(to)) => format!("the payment to {}", to.name),
+                    (None, None) => format!("payment {}", line.line_number),
+                };
+                let payment = CardPayment {
+                    line: line.line_number,
+                    first_row,
+                    rows,
+                    about,
+                };
+                first_row += rows;
+                payment
+            })
+            .collect()
     }
 
     /// Values that take effect and are no payment, by the words the card shows them under.
@@ -219,7 +293,7 @@ impl<'a> Picture<'a> {
     }
 
     pub(crate) fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<Warning> = Vec::new();
         for (_, to) in &self.lines {
             let Some(to) = to else { continue };
             if to.first_payment {
@@ -230,13 +304,25 @@ impl<'a> Picture<'a> {
             }
             // The cut is marked in the name itself; only what hides or deceives is a warning.
             for note in to.notes.iter().filter(|note| !note.starts_with("cut:")) {
+                let which = if self.lines.len() > 1 {
+                    format!("The name {}", to.name)
+                } else {
+                    "This name".to_owned()
+                };
                 warnings.push(Warning {
                     code: "name_hides_something",
-                    text: format!("This name {note}."),
+                    text: format!("{which} {note}."),
                 });
             }
         }
-        warnings
+        // Said once, however many lines pay the same payee.
+        let mut said = Vec::with_capacity(warnings.len());
+        for warning in warnings {
+            if !said.contains(&warning) {
+                said.push(warning);
+            }
+        }
+        said
     }
 
     fn payments(&self) -> Option<Vec<Payment>> {
@@ -248,7 +334,9 @@ impl<'a> Picture<'a> {
             }
             payments.push(Payment {
                 amount: line.amount?,
-                first_to_payee: to.as_ref().is_some_and(|to| to.first_payment),
+                first_to: line
+                    .payee
+                    .filter(|_| to.as_ref().is_some_and(|to| to.first_payment)),
             });
         }
         Some(payments)
@@ -315,8 +403,14 @@ impl<'a> Picture<'a> {
             .get(&currency)
             .copied()
             .unwrap_or_default();
-        let total = self.total().map_or(MinorUnits::ZERO, |total| total.amount);
-        let left = limits::left_today(limits, sent.checked_add(total)?);
+        // A move between own accounts takes nothing of the day.
+        let leaves = self
+            .lines
+            .iter()
+            .filter(|(line, _)| line.own_account.is_none())
+            .filter_map(|(line, _)| line.amount)
+            .try_fold(MinorUnits::ZERO, MinorUnits::checked_add)?;
+        let left = limits::left_today(limits, sent.checked_add(leaves)?);
         Some(
             Money {
                 amount: left,

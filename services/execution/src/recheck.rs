@@ -6,10 +6,13 @@ use countersign_domain::{ActionKind, Currency};
 use countersign_provenance::{
     Act, ActAsk, Grounded, Grounding, Input, Message, MessageSpan, PaymentAsk, Span, Target, ground,
 };
-use countersign_store::action::{ActionError, StoredAction, StoredLine};
+use countersign_store::{
+    action::{ActionError, StoredAction, StoredLine},
+    grounding::around,
+};
 use sqlx::PgConnection;
 
-use crate::facts::Facts;
+use crate::{facts::Facts, matching::one_each};
 
 /// What the customer filled in or decided on the panel, over all versions of the action.
 pub(crate) struct Entry {
@@ -168,17 +171,7 @@ impl Words<'_> {
     fn grounded(&self, grounding: &Grounding) -> Option<MessageSpan> {
         let values = &self.action.values;
         match self.action.kind {
-            ActionKind::Transfer => {
-                let mut clause = None;
-                for line in &values.lines {
-                    let ask = grounding
-                        .payments
-                        .iter()
-                        .find(|ask| !recurs(ask) && self.pays(ask, line))?;
-                    clause = clause.or(Some(ask.clause));
-                }
-                clause
-            }
+            ActionKind::Transfer => self.payments(grounding),
             ActionKind::StandingOrderCreate => {
                 let line = values.lines.first()?;
                 grounding
@@ -245,6 +238,31 @@ impl Words<'_> {
                     && ask.profile_field.as_ref().map(|field| field.value) == values.profile_field
             }),
         }
+    }
+
+    /// Each line by a request of its own, all of one message: the words from the first of them to the last.
+    fn payments(&self, grounding: &Grounding) -> Option<MessageSpan> {
+        let lines = &self.action.values.lines;
+        let mut messages: Vec<i64> = Vec::new();
+        for ask in &grounding.payments {
+            if !messages.contains(&ask.clause.sequence) {
+                messages.push(ask.clause.sequence);
+            }
+        }
+        messages.into_iter().find_map(|message| {
+            let asks: Vec<&PaymentAsk> = grounding
+                .payments
+                .iter()
+                .filter(|ask| ask.clause.sequence == message && !recurs(ask))
+                .collect();
+            let chosen = one_each(lines.len(), asks.len(), |line, ask| {
+                self.pays(asks[ask], &lines[line])
+            })?;
+            chosen
+                .into_iter()
+                .map(|ask| asks[ask].clause)
+                .reduce(around)
+        })
     }
 
     fn act(

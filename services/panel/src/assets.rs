@@ -40,6 +40,7 @@ const ASSETS: &[(&str, &str, &[u8])] = assets! {
     "panel/login.js": JAVASCRIPT,
     "panel/main.js": JAVASCRIPT,
     "panel/note.js": JAVASCRIPT,
+    "panel/payments.js": JAVASCRIPT,
     "panel/slots.js": JAVASCRIPT,
     "panel/times.js": JAVASCRIPT,
     "panel/words.js": JAVASCRIPT,

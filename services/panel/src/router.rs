@@ -33,7 +33,8 @@ pub fn router(app: App, panel_origin: &str) -> Router {
         .route("/api/actions/{action}/confirm", post(r::confirm_action))
         .route("/api/actions/{action}/cancel", post(r::cancel_action))
         .route("/api/actions/{action}/keep", post(r::keep_action))
-        .route("/api/actions/{action}/fill", post(r::fill_slot));
+        .route("/api/actions/{action}/fill", post(r::fill_slot))
+        .route("/api/actions/{action}/drop", post(r::drop_payment));
     if app.demo.is_some() {
         router = router.route("/demo/switch", post(r::switch_demo_customer));
     }

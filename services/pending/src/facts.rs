@@ -16,6 +16,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Request, RequestError,
+    dropped::{self, Dropped},
     earlier::{self, Earlier},
 };
 
@@ -46,6 +47,8 @@ pub(crate) struct Facts {
     /// The transaction the request names, where it is the customer's.
     pub(crate) movement: Option<Movement>,
     pub(crate) earlier: Vec<Earlier>,
+    /// Lines that the customer took out of requests of this conversation.
+    pub(crate) dropped: Vec<Dropped>,
     /// The bank's clock, read after the lock.
     pub(crate) now: OffsetDateTime,
     /// The bank's day.
@@ -65,7 +68,7 @@ impl Facts {
         )
         .fetch_one(&mut *connection)
         .await?;
-        let input = grounding::load(&mut *connection, conversation).await?;
+        let input = grounding::load(&mut *connection, conversation, None).await?;
         let oldest_message = input.messages.first().map_or(0, |message| message.sequence);
         let newest_message = input.messages.last().map_or(0, |message| message.sequence);
         let movement = match request {
@@ -85,6 +88,7 @@ impl Facts {
             orders: order::active(&mut *connection).await?,
             movement,
             earlier: earlier::load(&mut *connection, conversation, oldest_message).await?,
+            dropped: dropped::load(&mut *connection, conversation).await?,
             now: bank.now,
             today: bank.today,
             rules_version: bank.rules_version,

@@ -127,6 +127,7 @@ pub(crate) fn facts(newest: i64, payments: Vec<PaymentAsk>) -> Facts {
         orders: Vec::new(),
         movement: None,
         earlier: Vec::new(),
+        dropped: Vec::new(),
         now: NOW,
         today: NOW.date(),
         rules_version: "rules/1".to_owned(),

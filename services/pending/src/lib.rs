@@ -6,6 +6,7 @@
 //! cancel, or change a value that the customer filled in on the panel.
 
 mod asks;
+mod dropped;
 mod earlier;
 mod event;
 mod facts;

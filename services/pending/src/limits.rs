@@ -68,8 +68,8 @@ fn payments(proposal: &Proposal, facts: &Facts) -> Vec<Payment> {
             Some(Payment {
                 amount: line.amount?,
                 // Money sent back goes where it came from. While the payee is open, the lower limit waits for it.
-                first_to_payee: payee
-                    .is_some_and(|id| facts.payee(id).is_none_or(|payee| payee.payments == 0)),
+                first_to: payee
+                    .filter(|id| facts.payee(*id).is_none_or(|payee| payee.payments == 0)),
             })
         })
         .collect()

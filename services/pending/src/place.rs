@@ -1,6 +1,7 @@
 //! Whether the place a request would take is free, taken by the same request, or taken by one that it may replace.
 
 use countersign_domain::{ActionState, ToolCode};
+use countersign_store::StoredVersion;
 
 use crate::{
     Refusal,
@@ -24,8 +25,8 @@ pub(crate) enum Place<'a> {
 
 /// Finds the place of a proposal.
 ///
-/// A request counts as the same when it equals what was asked for (version 1) or what the customer has made of it on the
-/// panel since: asking again never throws away what the customer filled in.
+/// A request counts as the same when it equals what was asked for (version 1, without the lines dropped since) or what the
+/// customer has made of it on the panel since: asking again never throws away what the customer filled in.
 ///
 /// # Errors
 /// [`ToolCode::NoNewerMessage`] when the customer has said nothing since the open request, or since a card with the same
@@ -35,7 +36,8 @@ pub(crate) fn find<'a>(proposal: &Proposal, facts: &'a Facts) -> Result<Place<'a
     let open = in_the_way(proposal, facts);
     if let Some(open) = open {
         let is_same = open.kind == proposal.kind
-            && (same(&open.first, &proposal.values) || same(&open.current, &proposal.values));
+            && (same(&still_asked(open), &proposal.values)
+                || same(&open.current, &proposal.values));
         // Past its time it can no longer be confirmed, even where nobody has marked it expired yet.
         if is_same && open.expires_at > facts.now {
             return Ok(Place::AlreadyWaiting(open));
@@ -67,6 +69,16 @@ pub(crate) fn find<'a>(proposal: &Proposal, facts: &'a Facts) -> Result<Place<'a
         return no_newer_message;
     }
     Ok(open.map_or(Place::Free, Place::Supersedes))
+}
+
+/// What was asked for, without the lines that the customer dropped: asking for those again in new words is another request.
+fn still_asked(open: &Earlier) -> StoredVersion {
+    let mut first = open.first.clone();
+    let left = &open.current.lines;
+    first
+        .lines
+        .retain(|line| left.iter().any(|kept| kept.line_number == line.line_number));
+    first
 }
 
 fn waiting(facts: &Facts) -> impl Iterator<Item = &Earlier> {
@@ -132,6 +144,32 @@ mod tests {
         }
         let other = find(&transfer(1, Some(1600)), &facts);
         assert!(matches!(other, Ok(Place::Supersedes(_))));
+    }
+
+    #[test]
+    fn a_dropped_line_makes_what_is_left_the_request() {
+        let lines = |lines: &[(i16, u128, Option<i64>)]| {
+            let mut values = blank("rules/1");
+            values.lines = lines
+                .iter()
+                .map(|(number, to, amount)| {
+                    line(*number, Some(Target::Payee(payee(*to))), amount.map(units))
+                })
+                .collect();
+            proposal(1, values)
+        };
+        let both = lines(&[(1, 1, Some(3000)), (2, 2, None)]);
+        let mut dropped = earlier(&both, ActionState::Pending, 5);
+        dropped.current = lines(&[(2, 2, Some(4500))]).values;
+        dropped.current.version = 3;
+        let mut facts = facts(6, vec![]);
+        facts.earlier = vec![dropped];
+        for same in [transfer(2, None), transfer(2, Some(4500))] {
+            assert!(matches!(find(&same, &facts), Ok(Place::AlreadyWaiting(_))));
+        }
+        for other in [both, transfer(1, Some(3000))] {
+            assert!(matches!(find(&other, &facts), Ok(Place::Supersedes(_))));
+        }
     }
 
     #[test]

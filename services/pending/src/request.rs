@@ -7,8 +7,8 @@ use countersign_domain::{
 use countersign_provenance::Target;
 use time::Date;
 
-/// The most payments one transfer request may hold now. The schema has room for ten.
-pub const PAYMENTS_MAX: usize = 1;
+/// The most payments one transfer request may hold: one for each pair of the same message.
+pub const PAYMENTS_MAX: usize = 10;
 
 /// A request as it came out of a tool's arguments.
 ///
@@ -50,7 +50,7 @@ pub enum Request {
     },
 }
 
-/// A transfer: payments of one currency from one account.
+/// A transfer: payments of one message, in one currency, from one account.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct TransferAsked {
     /// The payments, one to [`PAYMENTS_MAX`].

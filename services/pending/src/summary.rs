@@ -39,22 +39,39 @@ fn money(amount: Option<MinorUnits>, currency: Option<Currency>) -> Option<Strin
 
 fn transfer(values: &StoredVersion, names: &Names) -> String {
     let one = |line: &StoredLine| {
-        let own = matches!(target(line), Some(Target::Own(_)));
-        let verb = if own { "Move" } else { "Send" };
         let amount = money(line.amount, values.currency).unwrap_or_else(|| "money".to_owned());
         match target(line) {
             Some(Target::Payee(id)) => match names.payee(id) {
-                Some(name) => format!("{verb} {amount} to {name}"),
-                None => format!("{verb} {amount}"),
+                Some(name) => format!("{amount} to {name}"),
+                None => amount,
             },
             Some(Target::Own(id)) => match names.account(id) {
-                Some(label) => format!("{verb} {amount} to your account {label}"),
-                None => format!("{verb} {amount} to your other account"),
+                Some(label) => format!("{amount} to your account {label}"),
+                None => format!("{amount} to your other account"),
             },
-            None => format!("{verb} {amount}"),
+            None => amount,
         }
     };
-    values.lines.iter().map(one).collect::<Vec<_>>().join("; ")
+    let lines = &values.lines;
+    let own = |line: &StoredLine| matches!(target(line), Some(Target::Own(_)));
+    let verb = if !lines.is_empty() && lines.iter().all(own) {
+        "Move"
+    } else {
+        "Send"
+    };
+    let each: Vec<String> = lines.iter().map(one).collect();
+    if let [one] = &each[..] {
+        return format!("{verb} {one}");
+    }
+    let total = lines
+        .iter()
+        .try_fold(MinorUnits::ZERO, |sum, line| sum.checked_add(line.amount?));
+    let total = money(total, values.currency).unwrap_or_else(|| "money".to_owned());
+    format!(
+        "{verb} {total} in {} payments: {}",
+        each.len(),
+        each.join(", ")
+    )
 }
 
 fn transaction(verb: &str, happened: &str, values: &StoredVersion, names: &Names) -> String {
@@ -149,6 +166,29 @@ mod tests {
         assert_eq!(
             summary(ActionKind::StandingOrderCreate, &values, &names),
             "Set up a monthly standing order of 20.00 EUR to Bob Smith"
+        );
+    }
+
+    #[test]
+    fn a_summary_of_several_payments_says_the_total() {
+        let payee = |number| PayeeId::from_uuid(uuid::Uuid::from_u128(number));
+        let names = Names::default()
+            .with_payee(payee(1), "Alice")
+            .with_payee(payee(2), "Bob");
+        let mut values = blank("rules/1");
+        values.currency = Some(Currency::Eur);
+        values.lines = vec![
+            line(1, Some(Target::Payee(payee(1))), MinorUnits::new(3000)),
+            line(3, Some(Target::Payee(payee(2))), MinorUnits::new(4500)),
+        ];
+        assert_eq!(
+            summary(ActionKind::Transfer, &values, &names),
+            "Send 75.00 EUR in 2 payments: 30.00 EUR to Alice, 45.00 EUR to Bob"
+        );
+        values.lines[0].amount = None;
+        assert_eq!(
+            summary(ActionKind::Transfer, &values, &names),
+            "Send money in 2 payments: money to Alice, 45.00 EUR to Bob"
         );
     }
 

@@ -49,8 +49,8 @@ pub(crate) fn line(
     }
 }
 
-/// Whether two versions ask for the same thing. Under which rules each was made, and what was typed on the panel beside the
-/// values, does not make them differ.
+/// Whether two versions ask for the same thing. Under which rules each was made, what was typed on the panel beside the
+/// values, and which numbers the lines kept when one of them was dropped, does not make them differ.
 pub(crate) fn same(one: &StoredVersion, other: &StoredVersion) -> bool {
     let essence = |version: &StoredVersion| {
         let mut version = version.clone();
@@ -58,6 +58,9 @@ pub(crate) fn same(one: &StoredVersion, other: &StoredVersion) -> bool {
         version.typed = serde_json::Map::new();
         version.rules_version = String::new();
         version.provenance_version = String::new();
+        for (number, line) in (1..).zip(&mut version.lines) {
+            line.line_number = number;
+        }
         version
     };
     essence(one) == essence(other)

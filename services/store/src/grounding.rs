@@ -2,10 +2,10 @@
 //! Confirm all decide from the same rows.
 
 use countersign_domain::{
-    AccountId, CardId, ConversationId, Currency, MinorUnits, OrderId, PayeeId, TransferId,
+    AccountId, ActionId, CardId, ConversationId, Currency, MinorUnits, OrderId, PayeeId, TransferId,
 };
 use countersign_provenance::{
-    Act, Card, Consumed, ConsumedAct, Input, Locale, Message, OwnAccount, Payee, Span,
+    Act, Card, Consumed, ConsumedAct, Input, Locale, Message, MessageSpan, OwnAccount, Payee, Span,
     StandingOrder, Transaction,
 };
 use serde::Deserialize;
@@ -35,11 +35,15 @@ fn amount(count: i64) -> Result<MinorUnits, ActionError> {
 /// Reads the input of [`countersign_provenance::ground`] for a conversation of the session's customer. Call it under the
 /// customer's lock where the answer decides something.
 ///
+/// `about` is the action whose own values are ground again: what the customer dropped from it is used up for every other
+/// request, while its remaining lines stand on the words that asked for all of them.
+///
 /// # Errors
 /// When the database fails or holds what its own schema forbids.
 pub async fn load(
     connection: &mut PgConnection,
     conversation: ConversationId,
+    about: Option<ActionId>,
 ) -> Result<Input, ActionError> {
     let setting = sqlx::query!(
         r#"SELECT grounding_stale_seconds, grounding_stale_messages, bank.bank_clock() AS "now!" FROM bank.setting"#
@@ -180,7 +184,7 @@ pub async fn load(
     })
     .collect::<Result<Vec<_>, ActionError>>()?;
 
-    let (consumed, consumed_acts) = consumed(connection, conversation).await?;
+    let (consumed, consumed_acts) = consumed(connection, conversation, about).await?;
     Ok(Input {
         messages,
         payees,
@@ -199,21 +203,45 @@ pub async fn load(
     })
 }
 
-/// What a Confirm or a Cancel in this conversation has used up: the values as they were asked for and as they ended.
+/// The words from the first to the last of two places in one message.
+pub fn around(one: MessageSpan, other: MessageSpan) -> MessageSpan {
+    MessageSpan {
+        sequence: one.sequence,
+        span: Span {
+            start: one.span.start.min(other.span.start),
+            end: one.span.end.max(other.span.end),
+        },
+    }
+}
+
+/// What a Confirm or a Cancel in this conversation has used up, the values as they were asked for and as they ended; and the
+/// lines that were dropped from a request.
 async fn consumed(
     connection: &mut PgConnection,
     conversation: ConversationId,
+    about: Option<ActionId>,
 ) -> Result<(Vec<Consumed>, Vec<ConsumedAct>), ActionError> {
     let lines = sqlx::query!(
-        r#"SELECT DISTINCT coalesce(a.consumed_through, a.grounded_through) AS "through!", v.currency AS "currency!",
+        r#"SELECT coalesce(a.consumed_through, a.grounded_through) AS "through!", v.currency AS "currency!",
                   l.payee_id, l.own_account_id, l.amount_minor_units AS "amount!"
              FROM bank.pending_action a
              JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id
              JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
             WHERE a.customer_id = bank.current_customer() AND a.conversation_id = $1
               AND a.state IN ('confirmed', 'cancelled', 'held') AND v.currency IS NOT NULL
+              AND l.amount_minor_units IS NOT NULL AND (l.payee_id IS NOT NULL OR l.own_account_id IS NOT NULL)
+           UNION
+           SELECT e.value::bigint, v.currency, l.payee_id, l.own_account_id, l.amount_minor_units
+             FROM bank.panel_entry e
+             JOIN bank.pending_action a ON a.customer_id = e.customer_id AND a.action_id = e.action_id
+             JOIN bank.pending_version v ON v.customer_id = e.customer_id AND v.action_id = e.action_id AND v.version = e.version - 1
+             JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
+              AND l.line_number = e.line_number
+            WHERE e.customer_id = bank.current_customer() AND a.conversation_id = $1 AND e.slot = 'drop'
+              AND ($2::uuid IS NULL OR a.action_id <> $2) AND v.currency IS NOT NULL
               AND l.amount_minor_units IS NOT NULL AND (l.payee_id IS NOT NULL OR l.own_account_id IS NOT NULL)"#,
-        conversation.uuid()
+        conversation.uuid(),
+        about.map(ActionId::uuid)
     )
     .fetch_all(&mut *connection)
     .await?

@@ -7,6 +7,7 @@ import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
 import { make } from "./dom.js";
 import { Gesture } from "./gesture.js";
 import { NoteField } from "./note.js";
+import { otherRows, paymentTable } from "./payments.js";
 import { SlotForm } from "./slots.js";
 import { spoken, written } from "./words.js";
 /** Below this the time left is also shown as a warning. */
@@ -111,10 +112,14 @@ export class CardView {
     }
     /** While an answer is awaited: no button, and words for what happens. */
     drawWaiting(text) {
+        const focused = this.hasFocus;
         this.busy = true;
         this.#clear();
         this.element.dataset["state"] = "waiting";
-        this.#body.replaceChildren(this.#rows(), make("p", { class: "card-progress", text }));
+        this.#body.replaceChildren(...this.#rows(), make("p", { class: "card-progress", text }));
+        // The pressed button is gone; whoever works by keyboard stays at this card.
+        if (focused)
+            this.focusText();
     }
     /** The outcome is not known. The sentence stays until it is. */
     drawUnknown() {
@@ -122,7 +127,7 @@ export class CardView {
         this.#clear();
         this.element.dataset["state"] = "unknown";
         this.say("We don't know yet whether this went through. Don't send it again; we're checking.");
-        this.#body.replaceChildren(this.#rows(), make("p", { class: "card-progress", text: "Checking…" }));
+        this.#body.replaceChildren(...this.#rows(), make("p", { class: "card-progress", text: "Checking…" }));
     }
     /** It took effect: amount, name, new balance, short code, receipt. */
     drawDone(done) {
@@ -130,8 +135,9 @@ export class CardView {
         this.#clear();
         this.element.dataset["state"] = done.outcome;
         this.say(done.message);
+        const payments = this.card.payments.length === 0 ? [] : [paymentTable(this.card, this.names, null)];
         const rows = make("dl", { class: "card-rows" });
-        for (const row of this.card.rows) {
+        for (const row of otherRows(this.card)) {
             if (NAME_ROWS.includes(row.label))
                 addRow(rows, row.label, written(row.value, this.names));
         }
@@ -142,7 +148,7 @@ export class CardView {
             addRow(rows, "Short code", [make("code", { text: done.short_code })]);
         }
         const links = done.receipt === null ? [] : [receiptLink(done.receipt)];
-        this.#body.replaceChildren(rows, ...links);
+        this.#body.replaceChildren(...payments, rows, ...links);
     }
     /** It is over without this page having done it, or it vanished from the list. */
     drawOver(state, message) {
@@ -184,7 +190,12 @@ export class CardView {
     }
     #drawOpen() {
         const card = this.card;
-        const parts = [this.#rows()];
+        const parts = this.#rows(card.asks_again === null
+            ? (payment) => {
+                if (!this.busy)
+                    this.acts.drop(this, payment);
+            }
+            : null);
         if (card.you_wrote !== null) {
             parts.push(make("p", { class: "you-wrote" }, [
                 "You wrote: ",
@@ -213,11 +224,11 @@ export class CardView {
         ]), ...this.#confirm());
         this.#body.replaceChildren(...parts);
     }
-    #rows() {
+    #rows(drop = null) {
         const list = make("dl", { class: "card-rows" });
-        for (const row of this.card.rows)
+        for (const row of otherRows(this.card))
             addRow(list, row.label, written(row.value, this.names));
-        return list;
+        return this.card.payments.length === 0 ? [list] : [paymentTable(this.card, this.names, drop), list];
     }
     #asksAgain(wrote) {
         return make("div", { class: "asks-again" }, [

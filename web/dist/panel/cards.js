@@ -25,6 +25,7 @@ export class CardList {
         cancel: (view) => void this.#cancel(view),
         keep: (view) => void this.#keep(view),
         fill: (view, values) => void this.#fill(view, values),
+        drop: (view, payment) => void this.#drop(view, payment),
         change: () => {
             focusChat();
             sayPolitely("Type what should be different. The card stays until a newer request replaces it.");
@@ -198,6 +199,24 @@ export class CardList {
                 ? `We could not reach the bank. ${NOTHING_SENT}`
                 : answer.refusal.detail;
         await this.#redraw(view, remark);
+    }
+    /** Takes one payment out. What is left is a new card, with a press of its own. */
+    async #drop(view, payment) {
+        view.drawWaiting("Dropping it…");
+        const answer = await post(`/api/actions/${view.card.action}/drop`, {
+            version: view.card.version,
+            line: payment.line,
+        });
+        if (answer.kind === "ok") {
+            this.replace(answer.value, `Dropped: ${payment.about}. Check what is left, then press the button.`);
+        }
+        else if (answer.kind === "refused" && answer.refusal.card !== null) {
+            this.replace(answer.refusal.card, answer.refusal.detail);
+        }
+        else {
+            const remark = answer.kind === "lost" ? `We could not reach the bank. ${NOTHING_SENT}` : answer.refusal.detail;
+            await this.#redraw(view, remark);
+        }
     }
     async #fill(view, values) {
         let current = view;

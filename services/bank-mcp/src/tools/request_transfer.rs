@@ -12,7 +12,7 @@ use crate::{
     tool::{BankTool, Reach},
 };
 
-/// The most payments the schema has room for.
+/// The most payments that the schema names.
 const PAYMENTS_IN_SCHEMA_MAX: usize = 10;
 
 /// The tool.
@@ -22,7 +22,7 @@ pub struct RequestTransfer;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The payments; one for now.
+    /// The payments that one message of the customer asks for, all of them together.
     #[schemars(length(min = 1, max = 10))]
     payments: Vec<Object<Payment>>,
     /// The currency of the amounts, where the customer named one; the account's otherwise.
@@ -49,7 +49,8 @@ impl BankTool for RequestTransfer {
     const NAME: &'static str = "request_transfer";
     const TITLE: &'static str = "Ask to send money";
     const DESCRIPTION: &'static str = "Puts a payment on the customer's panel for them to confirm. Nothing moves before that. Use only payee and \
-         amount that the customer typed, together; leave out what they did not say, and they fill it in on the panel. A \
+         amount that the customer typed, together; leave out what they did not say, and they fill it in on the panel. \
+         Several payments asked for in one message go into one request; those of another message are another request. A \
          new request replaces the open one only after a newer message of the customer. Answers with the action id.";
     const REACH: Reach = Reach::Request;
     type Input = Input;
@@ -62,7 +63,7 @@ impl BankTool for RequestTransfer {
 
 impl Input {
     fn into_request(self) -> Result<Request, Refusal> {
-        const { assert!(PAYMENTS_MAX <= PAYMENTS_IN_SCHEMA_MAX) }
+        const { assert!(PAYMENTS_MAX == PAYMENTS_IN_SCHEMA_MAX) }
         if self.payments.is_empty() || self.payments.len() > PAYMENTS_MAX {
             return Err(Refusal::invalid("payments"));
         }
@@ -114,8 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn one_payment_and_not_none_or_two() {
-        for payments in ["[]", "[{},{}]", "{}", "null", "[[]]", "[null]"] {
+    fn ten_payments_and_neither_none_nor_eleven() {
+        let many = |count| format!("[{}]", vec!["{}"; count].join(","));
+        let Ok(Request::Transfer(asked)) = read(&format!(r#"{{"payments":{}}}"#, many(10))) else {
+            panic!("ten open payments")
+        };
+        assert_eq!(asked.payments.len(), 10);
+        for payments in ["[]", &many(11), "{}", "null", "[[]]", "[null]"] {
             let refused = read(&format!(r#"{{"payments":{payments}}}"#)).unwrap_err();
             assert_eq!(refused.code, ToolCode::InvalidArgument, "{payments}");
         }

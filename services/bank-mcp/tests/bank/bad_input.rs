@@ -144,9 +144,9 @@ fn rows() -> Vec<(&'static str, &'static str, Value)> {
         ),
         ("no lines", "request_transfer", json!({"payments": []})),
         (
-            "two lines",
+            "eleven lines",
             "request_transfer",
-            json!({"payments": [{}, {}]}),
+            json!({"payments": vec![json!({}); 11]}),
         ),
         ("lines missing", "request_transfer", json!({})),
         (

@@ -114,6 +114,23 @@ impl Pay {
         }
         &mut self.lines[0]
     }
+
+    /// Whether every payment has a payee and an amount.
+    fn is_complete(&self) -> bool {
+        !self.lines.is_empty()
+            && self.lines.iter().all(|line| {
+                let value = line.sum.as_ref().and_then(|sum| sum.value.as_ref());
+                line.payee.is_some() && value.is_some()
+            })
+    }
+
+    /// This and the payments of the next sentence, as one wish. `None` where they are not complete or not from one account.
+    pub(crate) fn and(&self, next: &Self) -> Option<Self> {
+        (self.is_complete() && next.is_complete() && self.from == next.from).then(|| Self {
+            lines: [&self.lines[..], &next.lines[..]].concat(),
+            ..self.clone()
+        })
+    }
 }
 
 /// A movement on an account, by what the customer said of it.

@@ -49,9 +49,16 @@ pub(crate) fn understand(message: &str, memory: &mut Memory, today: Date) -> Vec
     let text = own_words(&tidy(message));
     let mut asks: Vec<Ask> = Vec::new();
     for sentence in sentences(&text) {
-        let Some(ask) = one(sentence, memory, today) else {
+        let Some(mut ask) = one(sentence, memory, today) else {
             continue;
         };
+        if let (Some(Ask::Pay(before)), Ask::Pay(next)) = (asks.last(), &ask)
+            && adds_a_payment(sentence)
+            && let Some(both) = before.and(next)
+        {
+            asks.pop();
+            ask = Ask::Pay(both);
+        }
         memory.keep(&ask);
         if !asks.contains(&ask) && asks.len() < ASKS_MAX {
             asks.push(ask);
@@ -60,7 +67,17 @@ pub(crate) fn understand(message: &str, memory: &mut Memory, today: Date) -> Vec
     settle(asks)
 }
 
-/// Keeps what matters: a greeting next to a wish is only a greeting, and a later payment replaces an earlier one.
+/// Whether a sentence after a payment asks for one more, and does not correct the one before.
+fn adds_a_payment(sentence: &str) -> bool {
+    begins_a_wish(&sentence.to_lowercase())
+        && !pattern!(
+            r"(?i)\b(?:no|not|don't|sorry|actually|i mean(?:t)?|rather|instead|wait|only|scratch that)\b"
+        )
+        .is_match(sentence)
+}
+
+/// Keeps what matters: a greeting next to a wish is only a greeting, and a later payment replaces an earlier one that
+/// it does not add to.
 fn settle(mut asks: Vec<Ask>) -> Vec<Ask> {
     let small = |ask: &Ask| matches!(ask, Ask::Hello | Ask::Thanks | Ask::Unknown);
     if asks.iter().any(|ask| !small(ask)) {
@@ -193,6 +210,29 @@ mod tests {
             })
             .map(|line| (line.payee, line.sum.and_then(|sum| sum.value)))
             .collect()
+    }
+
+    #[test]
+    fn payments_of_one_message_are_one_wish() {
+        let pair = |payee: &str, amount: &str| (Some(payee.to_owned()), Some(amount.to_owned()));
+        for message in [
+            "Pay Alice 30 and Bob 45",
+            "Pay Alice 30 and pay Bob 45",
+            "Send 30 to Alice. Send 45 to Bob.",
+            "send 30 to Alice; then send 45 to Bob",
+        ] {
+            assert_eq!(
+                pays(&[message]),
+                [pair("Alice", "30"), pair("Bob", "45")],
+                "{message}"
+            );
+        }
+        for message in [
+            "Send 30 to Alice. No, send 45 to Bob.",
+            "Send 30 to Alice. Actually, send 45 to Bob",
+        ] {
+            assert_eq!(pays(&[message]), [pair("Bob", "45")], "{message}");
+        }
     }
 
     #[test]

@@ -121,26 +121,33 @@ fn an_unknown_payee_is_not_guessed() {
 }
 
 #[test]
-fn one_payment_at_a_time_is_said_when_the_bank_takes_one() {
+fn all_payments_of_a_message_are_one_request() {
     let two = json!({"payments": [
         {"payee": id("pye", 1), "amount": "30"}, {"payee": id("pye", 3), "amount": "45"},
     ]});
-    assert_eq!(transfer(&["Pay Alice 30 and Carol 45"]), two);
+    for message in ["Pay Alice 30 and Carol 45", "Pay Alice 30. Pay Carol 45."] {
+        assert_eq!(transfer(&[message]), two, "{message}");
+    }
+    // What the bank does not find in the words is not made to fit: no pair is left out without the customer.
     let mut chat = Chat::with(|call| {
-        let lines = call
-            .arguments
-            .get("payments")
-            .and_then(Value::as_array)
-            .map_or(0, Vec::len);
-        (lines > 1).then(|| refused("invalid_argument", Some("payments")))
+        (call.tool == "request_transfer").then(|| refused("not_grounded", Some("amount")))
     });
     let played = chat.says("Pay Alice 30 and Carol 45");
-    assert_eq!(played.arguments("request_transfer"), [two, pays(1, "30")]);
+    assert_eq!(played.arguments("request_transfer"), [two]);
     assert!(
-        played.reply.contains("one payment at a time"),
+        played.reply.contains("Nothing was prepared"),
         "{}",
         played.reply
     );
+}
+
+#[test]
+fn more_payments_than_a_card_holds_are_said() {
+    let many = (1..=11).map(|amount| format!("{amount} to Alice"));
+    let message = format!("Send {}", many.collect::<Vec<_>>().join(", "));
+    let (_, arguments, reply) = request(&[&message]);
+    assert_eq!(arguments["payments"].as_array().map(Vec::len), Some(10));
+    assert!(reply.contains("10 payments at a time"), "{reply}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `POST /api/actions/{act}/cancel`, `…/keep` and `…/fill`: what else a customer can make of a request.
+//! `POST /api/actions/{act}/cancel`, `…/keep`, `…/fill` and `…/drop`: what else a customer can make of a request.
 //!
 //! None of them moves money. Each answers with the card as it is afterwards, which waits for a press of its own.
 
@@ -8,6 +8,7 @@ use axum::{
 };
 use countersign_execution::{
     ActError, Card, cancel,
+    drop_line::{self, DropInput},
     fill::{self, FillInput},
     keep,
 };
@@ -36,6 +37,14 @@ pub struct SlotInput {
     slot: String,
     line: i16,
     value: String,
+}
+
+/// One payment of several, by the number the card gave it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentInput {
+    version: i32,
+    line: i16,
 }
 
 /// Cancels. Whatever version was looked at: no is no.
@@ -91,6 +100,20 @@ pub async fn fill_slot(
     };
     let done = fill::fill(&app.pool, &session.secret, action, &input, &mut new_secret).await;
     answer("fill a slot", done)
+}
+
+/// Takes one payment out of a request of several.
+pub async fn drop_payment(
+    State(app): State<App>,
+    session: Session,
+    Path(action): Path<String>,
+    Json(PaymentInput { version, line }): Json<PaymentInput>,
+) -> Result<Response, Refusal> {
+    let action = action_id(&action)?;
+    let input = DropInput { version, line };
+    let done =
+        drop_line::drop_line(&app.pool, &session.secret, action, input, &mut new_secret).await;
+    answer("drop a payment", done)
 }
 
 fn answer(acting: &'static str, done: Result<Card, ActError>) -> Result<Response, Refusal> {

@@ -114,10 +114,16 @@ fn line(
             .find(|row| row.label == label)
             .map(|row| row.value.clone())
     };
+    // One name beside the title; where there are several, the button's words say how many.
+    let (title, to) = if record.lines.len() > 1 {
+        (shown("button"), None)
+    } else {
+        (shown("title"), shown("To"))
+    };
     Ok(Line {
         action,
-        title: shown("title").unwrap_or_default(),
-        to: shown("To"),
+        title: title.unwrap_or_default(),
+        to,
         at: show::moment(at),
         short_code: short_code(executed),
     })

@@ -56,7 +56,7 @@ fn asks(act: Act, facts: &Facts) -> Result<Narrowing<'_, ActAsk>, Refusal> {
     Narrowing::from(facts.grounding.acts.iter().filter(|ask| ask.act == act))
 }
 
-/// Whether a Confirm or Cancel after the words of an ask has used it up.
+/// Whether a Confirm or Cancel after the words of an ask has used it up, or the customer took its line out of a card.
 fn is_used_up(
     facts: &Facts,
     kind: ActionKind,
@@ -70,6 +70,14 @@ fn is_used_up(
         .filter(|earlier| earlier.kind == kind && earlier.is_consumed())
         .filter(|earlier| earlier.consumed_through >= clause.sequence)
         .flat_map(|earlier| shapes(kind, &earlier.first))
+        .chain(
+            facts
+                .dropped
+                .iter()
+                .filter(|_| kind == ActionKind::Transfer)
+                .filter(|dropped| dropped.through >= clause.sequence)
+                .map(|dropped| dropped.shape.clone()),
+        )
         .any(|ended| uses_up(&ended, ask, proposed))
 }
 

@@ -290,7 +290,7 @@ async fn an_argument_out_of_form_is_invalid_before_anything_is_looked_up() {
             "{amount:?}"
         );
     }
-    for count in [0, 2, 11] {
+    for count in [0, 11] {
         let transfer = TransferAsked {
             payments: vec![PaymentAsked::default(); count],
             ..TransferAsked::default()

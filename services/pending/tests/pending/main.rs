@@ -10,6 +10,7 @@ mod grounding;
 mod limits;
 mod orders;
 mod races;
+mod several;
 mod supersede;
 mod transactions;
 mod turns;

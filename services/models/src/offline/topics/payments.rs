@@ -7,7 +7,7 @@ use crate::offline::{
     reading::{bare_text, id, items_at, text},
     text::{best_fits, pattern, shown_name},
     turn::{Part, Stop, Turn},
-    words::{Kind, joined, prepared, request_refusal},
+    words::{Kind, joined},
 };
 
 use super::request_or_leave_open;
@@ -50,30 +50,20 @@ pub(super) fn pay(turn: &Turn<'_>, pay: &Pay) -> Part {
                 .to_owned(),
         );
     }
-    if payments.len() > 1 {
-        arguments.insert("payments".into(), json!(payments));
-        match turn.call("request_transfer", Value::Object(arguments.clone()))? {
-            Ok(answer) => {
-                notes.insert(0, prepared(answer, Kind::PAYMENT));
-                return Ok(notes.join(" "));
-            }
-            // The bank takes fewer lines than its schema has room for.
-            Err(refused) if refused.code == "invalid_argument" => payments.truncate(1),
-            Err(refused) => return Ok(request_refusal(&refused, Kind::PAYMENT)),
-        }
-    }
     if payments.len() < pay.lines.len() {
-        notes.push(
-            "I can prepare one payment at a time: confirm this one, then tell me the next."
-                .to_owned(),
-        );
+        notes.push(format!(
+            "I can prepare {} payments at a time: confirm or cancel these, then tell me the rest.",
+            payments.len()
+        ));
     }
     arguments.insert("payments".into(), json!(payments));
+    // Only one payment can be left open slot by slot; of several, the bank says which pair it did not find.
+    let droppable = if lines.len() > 1 { &[] } else { &DROPPABLE[..] };
     let said = request_or_leave_open(
         turn,
         "request_transfer",
         Value::Object(arguments),
-        &DROPPABLE,
+        droppable,
         Kind::PAYMENT,
     )?;
     notes.insert(0, said);

@@ -291,6 +291,7 @@ impl<'b> Customer<'b> {
         TransferRequest {
             customer: self,
             payment: PaymentAsked::default(),
+            others: Vec::new(),
             transfer: TransferAsked::default(),
         }
     }
@@ -304,7 +305,10 @@ impl<'b> Customer<'b> {
 /// A transfer as a model proposes it.
 pub struct TransferRequest<'c, 'b> {
     customer: &'c Customer<'b>,
+    /// The payment that is being put together.
     payment: PaymentAsked,
+    /// Those before it.
+    others: Vec<PaymentAsked>,
     transfer: TransferAsked,
 }
 
@@ -333,6 +337,18 @@ impl TransferRequest<'_, '_> {
         self
     }
 
+    /// One more payment, of an amount to a payee.
+    pub fn and(mut self, amount: &str, payee: &str) -> Self {
+        self.others.push(std::mem::take(&mut self.payment));
+        self.to(payee).of(amount)
+    }
+
+    /// The amount of the last payment is left out.
+    pub fn amount_left_open(mut self) -> Self {
+        self.payment.amount = None;
+        self
+    }
+
     /// In which currency.
     pub fn in_currency(mut self, code: &str) -> Self {
         self.transfer.currency = Some(code.parse().expect("a currency"));
@@ -355,7 +371,8 @@ impl TransferRequest<'_, '_> {
 impl From<TransferRequest<'_, '_>> for Request {
     fn from(request: TransferRequest<'_, '_>) -> Self {
         let mut transfer = request.transfer;
-        transfer.payments = vec![request.payment];
+        transfer.payments = request.others;
+        transfer.payments.push(request.payment);
         Self::Transfer(transfer)
     }
 }

@@ -87,6 +87,36 @@ impl Customer<'_> {
         panel.commit().await.expect("commit");
     }
 
+    /// Takes a line out, which makes a new version.
+    pub async fn drops(&self, id: ActionId, line: i16) {
+        let mut panel = self.panel().await;
+        session::lock_customer(&mut panel).await.expect("lock");
+        for (statement, rows) in [
+            ("INSERT INTO bank.pending_version (customer_id, action_id, version, currency, from_account_id, rules_version, provenance_version)
+             SELECT v.customer_id, v.action_id, v.version + 1, v.currency, v.from_account_id, v.rules_version, v.provenance_version
+               FROM bank.pending_version v JOIN bank.pending_action a USING (customer_id, action_id)
+              WHERE v.action_id = $1 AND v.version = a.current_version AND $2::smallint > 0", Some(1)),
+            ("INSERT INTO bank.pending_line (customer_id, action_id, version, line_number, payee_id, own_account_id, amount_minor_units)
+             SELECT l.customer_id, l.action_id, l.version + 1, l.line_number, l.payee_id, l.own_account_id, l.amount_minor_units
+               FROM bank.pending_line l JOIN bank.pending_action a USING (customer_id, action_id)
+              WHERE l.action_id = $1 AND l.version = a.current_version AND l.line_number <> $2", None),
+            ("INSERT INTO bank.panel_entry (customer_id, action_id, version, slot, line_number, value)
+             SELECT a.customer_id, a.action_id, a.current_version + 1, 'drop', $2, (SELECT max(u.sequence)::text FROM bank.utterance u
+                WHERE u.customer_id = a.customer_id AND u.conversation_id = a.conversation_id)
+               FROM bank.pending_action a WHERE a.action_id = $1", Some(1)),
+            ("UPDATE bank.pending_action SET current_version = current_version + 1 WHERE action_id = $1 AND $2::smallint > 0", Some(1)),
+        ] {
+            let done = sqlx::query(statement)
+                .bind(id.uuid())
+                .bind(line)
+                .execute(&mut *panel)
+                .await
+                .expect("drop a line");
+            assert!(rows.is_none_or(|rows| rows == done.rows_affected()));
+        }
+        panel.commit().await.expect("commit");
+    }
+
     /// Looks at the card of an action as it stands.
     pub async fn looks_at(&self, id: ActionId) -> Card {
         let card = Card {
@@ -116,7 +146,7 @@ impl Customer<'_> {
     pub async fn presses_confirm(&self, card: Card) -> String {
         let mut panel = self.panel().await;
         let answer: String = sqlx::query_scalar(
-            "SELECT bank.confirm_action($1, $2, $3, $4, $4, '', '{}', ARRAY[gen_random_uuid()], '{}')",
+            "SELECT bank.confirm_action($1, $2, $3, $4, $4, '', '{}', ARRAY(SELECT gen_random_uuid() FROM generate_series(1, 10)), '{}')",
         )
         .bind(card.action.uuid())
         .bind(card.version)
