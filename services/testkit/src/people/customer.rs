@@ -249,6 +249,19 @@ impl Customer {
         self.act(card, "fill", body).await
     }
 
+    /// Drops a payment of a card that has several.
+    ///
+    /// # Errors
+    /// When the panel does not answer.
+    pub async fn drops(&self, card: &Value, line: i16) -> anyhow::Result<PanelAnswer> {
+        self.act(
+            card,
+            "drop",
+            json!({"version": card["version"], "line": line}),
+        )
+        .await
+    }
+
     /// Posts an act on a card's action.
     ///
     /// # Errors

@@ -9,4 +9,5 @@ mod honest;
 mod hostile_agent;
 mod races;
 mod scene;
+mod several;
 mod turns;
