@@ -54,7 +54,8 @@ pub fn timestamp() -> String {
     rfc3339(OffsetDateTime::now_utc())
 }
 
-fn rfc3339(now: OffsetDateTime) -> String {
+/// A time in the record's one spelling.
+pub fn rfc3339(now: OffsetDateTime) -> String {
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
         now.year(),
@@ -65,6 +66,16 @@ fn rfc3339(now: OffsetDateTime) -> String {
         now.second(),
         now.millisecond()
     )
+}
+
+/// Thirty-two random bytes, for a key.
+///
+/// # Errors
+/// When the kernel gives none; no key is made then.
+pub fn random_key() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(bytes)
 }
 
 /// Sixteen random bytes.

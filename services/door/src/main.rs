@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{configured, pin};
+use crate::commands::{configured, export, keys, pin, witness};
 
 /// An allowlist proxy before MCP servers: what the policy does not allow is refused, and every
 /// decision is recorded before it takes effect.
@@ -38,7 +38,10 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Export(export::Args),
+    Keys(keys::Args),
     Pin(pin::Args),
+    Witness(witness::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -46,6 +49,9 @@ fn main() -> anyhow::Result<ExitCode> {
         return configured::run();
     }
     match CommandLine::parse().command {
+        Command::Export(args) => export::run(&args),
+        Command::Keys(args) => keys::run(&args),
         Command::Pin(args) => pin::run(&args),
+        Command::Witness(args) => witness::run(&args),
     }
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use countersign_receipts::permission::{KeySet, KeyStatus};
-use countersign_receipts::{LogKeyFile, LogSigner, LogVerifier, is_demo_key};
+use countersign_receipts::{LogKeyFile, LogSigner, LogVerifier, WitnessSigner, is_demo_key};
 
 pub use change::{init, revoke, rotate};
 
@@ -123,6 +123,27 @@ fn refuse_exposed(path: &Path, bits: u32) -> Result<(), KeysError> {
 
 /// The private key of this name, when nobody else can read it and it is the one that is named.
 fn read_private(directory: &Path, set: &KeySet, key_id: &str) -> Result<LogSigner, KeysError> {
+    read_pair(directory, set, key_id).map(|(_, signer)| signer)
+}
+
+/// The key of a witness in a directory of keys; its origin is the witness's name.
+///
+/// # Errors
+/// As [`KeyRing::open`].
+pub fn open_witness(directory: &Path, demo: bool) -> Result<WitnessSigner, KeysError> {
+    let ring = KeyRing::open(directory, demo)?;
+    let (file, _) = read_pair(directory, &ring.set, ring.signer.key_id())?;
+    WitnessSigner::new(ring.signer.origin(), &file).map_err(|error| KeysError::Malformed {
+        path: public_file(directory),
+        what: error.to_string(),
+    })
+}
+
+fn read_pair(
+    directory: &Path,
+    set: &KeySet,
+    key_id: &str,
+) -> Result<(LogKeyFile, LogSigner), KeysError> {
     let path = private_file(directory, key_id);
     refuse_exposed(directory, OTHERS_WRITE)?;
     refuse_exposed(&path, OTHERS)?;
@@ -140,7 +161,7 @@ fn read_private(directory: &Path, set: &KeySet, key_id: &str) -> Result<LogSigne
     if !matches || file.key_id != key_id {
         return Err(KeysError::Mismatched(path));
     }
-    Ok(signer)
+    Ok((file, signer))
 }
 
 impl KeyRing {

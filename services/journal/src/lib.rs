@@ -36,3 +36,4 @@ pub use journal::{Journal, Ticket};
 pub use lines::{LineReader, Read};
 pub use mode::{Mode, Options};
 pub use open::frontier_before;
+pub use state_file::replace as replace_file;

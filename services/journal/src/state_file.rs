@@ -116,8 +116,11 @@ pub(crate) fn read(text: &str, keys: &[LogVerifier]) -> Option<Saved> {
     Some(Saved { mark, key })
 }
 
-/// Puts a file in another's place in one step, when the disk has it.
-pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+/// Puts a file, readable for its owner alone, in another's place in one step, when the disk has it.
+///
+/// # Errors
+/// When it cannot be written; what stood there stays.
+pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");

@@ -60,6 +60,12 @@ impl TrustedKeys {
             .map(|key| (key.key_id.as_deref(), &key.verifier))
     }
 
+    /// The origin of the log they are for.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        self.keys.first().map_or("", |key| key.verifier.origin())
+    }
+
     /// Whether every one of them is for demonstrations.
     #[must_use]
     pub fn is_demo(&self) -> bool {

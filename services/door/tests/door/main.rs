@@ -8,6 +8,7 @@ mod answers;
 mod approvals;
 mod bad_inputs;
 mod decisions;
+mod evidence;
 mod lists;
 mod record;
 mod tokens;
