@@ -7,6 +7,7 @@ use crate::{
     lexicon::Lexicon,
     moves::{HowMuch, Who},
     names::{Meaning, Names},
+    signs::{Sign, Signs},
     tags::Tags,
     tokens::{Amount, Kind, Token},
 };
@@ -21,6 +22,8 @@ pub(crate) struct Context<'a> {
     pub sequence: i64,
     pub sent_at_unix_seconds: i64,
     pub tokens: &'a [Token],
+    /// How its turns of phrase bear on a request.
+    pub signs: &'a [Sign],
     /// Payees a pronoun can mean, from earlier messages.
     pub earlier: &'a [Target],
 }
@@ -32,6 +35,38 @@ impl Context<'_> {
             sequence: self.sequence,
             span: self.folded.typed(from.start, to.end),
         }
+    }
+
+    /// The signs that begin in a run of tokens.
+    pub(crate) fn signs(&self, tokens: &[Token]) -> Signs {
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+            return Signs::NONE;
+        };
+        let from = self.signs.partition_point(|sign| sign.start < first.start);
+        self.signs[from..]
+            .iter()
+            .take_while(|sign| sign.start < last.end)
+            .fold(Signs::NONE, |signs, sign| signs.union(sign.signs))
+    }
+
+    /// Whether a place lies inside a turn of phrase with one of some signs, behind its first word.
+    pub(crate) fn is_inside(&self, at: usize, signs: Signs) -> bool {
+        self.near(at)
+            .any(|sign| sign.signs.has(signs) && sign.spans(at))
+    }
+
+    /// Whether a token belongs to a turn of phrase with one of some signs.
+    pub(crate) fn belongs_to(&self, token: &Token, signs: Signs) -> bool {
+        self.near(token.end)
+            .any(|sign| sign.signs.has(signs) && sign.start <= token.start && token.end <= sign.end)
+    }
+
+    /// The signs that begin close before a place.
+    fn near(&self, at: usize) -> impl Iterator<Item = &Sign> {
+        /// No turn of phrase begins farther back, counted in signs.
+        const BACK_MAX: usize = 32;
+        let to = self.signs.partition_point(|sign| sign.start < at);
+        self.signs[to.saturating_sub(BACK_MAX)..to].iter()
     }
 
     pub(crate) fn meaning(&self, token: &Token) -> Option<&Meaning> {

@@ -4,7 +4,7 @@ use countersign_domain::{Currency, MinorUnits};
 
 use crate::{
     ActAsk, Grounded, MessageSpan, PaymentAsk, Reason, Refusal, Target,
-    moves::{Fragment, HowMuch, Move, Pair, Said, Terms},
+    moves::{Fragment, HowMuch, Move, Pair, Said, Terms, Who},
     slots::{set_amount, set_payee},
 };
 
@@ -49,8 +49,14 @@ impl Dialogue {
         // A bare "no" before values in the same message begins a correction instead of taking everything back.
         let mut cue: Option<Said> = None;
         let first_group = self.groups;
+        let says_more = said.iter().any(|said| is_clear(&said.act));
+        let mut doubts: Vec<(Vec<Target>, MessageSpan)> = Vec::new();
         for Said { act, at } in said {
             match act {
+                Move::Doubt {
+                    payees,
+                    certain: false,
+                } => doubts.push((payees, at)),
                 Move::TakeBack { .. } => {
                     if let Some(before) = cue.take() {
                         self.take_back(&before);
@@ -92,8 +98,17 @@ impl Dialogue {
                     self.ask(pairs, terms, repair || kills, also, at, first_group);
                 }
                 other => {
+                    // "No, leave Bob out": the no is about Bob.
+                    let names_it = matches!(
+                        (&other, &cue),
+                        (
+                            Move::Forbid { payees, .. } | Move::Doubt { payees, .. },
+                            Some(Said { act: Move::TakeBack { bare_no: true, .. }, .. })
+                        ) if !payees.is_empty()
+                    );
                     if !matches!(other, Move::Nothing)
                         && let Some(before) = cue.take()
+                        && !names_it
                     {
                         self.take_back(&before);
                     }
@@ -103,6 +118,11 @@ impl Dialogue {
         }
         if let Some(before) = cue {
             self.take_back(&before);
+        }
+        if !says_more {
+            for (payees, at) in doubts {
+                self.doubt(&payees, at, false);
+            }
         }
     }
 
@@ -118,6 +138,7 @@ impl Dialogue {
                 self.end_group(Reason::Conditional);
                 self.refuse(at, Reason::Conditional);
             }
+            Move::Doubt { payees, .. } => self.doubt(&payees, at, true),
             Move::Compute => self.compute(at),
             Move::Act(ask) => self.act(*ask),
             Move::FillCard(fill) => self.fill_card(&fill),
@@ -174,6 +195,35 @@ impl Dialogue {
         }
         self.taken_back_at = Some(said.at);
         self.refuse(said.at, Reason::TakenBack);
+    }
+
+    /// Ends the payments to some payees, or all of them where none of those is to be paid. Words that only may be
+    /// a doubt leave other payees' payments and other acts alone.
+    fn doubt(&mut self, payees: &[Target], at: MessageSpan, certain: bool) {
+        let names_one = self.live().any(|payment| {
+            payment
+                .ask
+                .payee
+                .is_some_and(|payee| payees.contains(&payee.value))
+        });
+        if !payees.is_empty() && (names_one || !certain) {
+            return self.forbid(payees, &[], Reason::TakenBack, at);
+        }
+        let mut hit = false;
+        for payment in self.live() {
+            payment.ended = Some(Reason::TakenBack);
+            hit = true;
+        }
+        if certain {
+            for act in self.acts.iter_mut().filter(|act| act.ended.is_none()) {
+                act.ended = Some(Reason::TakenBack);
+                hit = true;
+            }
+        }
+        if hit {
+            self.taken_back_at = Some(at);
+            self.refuse(at, Reason::TakenBack);
+        }
     }
 
     fn forbid(
@@ -350,7 +400,51 @@ impl Dialogue {
         self.taken_back_at = None;
     }
 
+    /// "Only Alice": whoever else was to be paid is not. Whether that is all the fragment says.
+    fn restrict(&mut self, fragment: &Fragment, at: MessageSpan) -> bool {
+        let named: Vec<Target> = fragment
+            .pairs
+            .iter()
+            .filter_map(|pair| match &pair.payee.as_ref()?.who {
+                Who::Target(target) => Some(*target),
+                _ => None,
+            })
+            .collect();
+        if named.is_empty() || named.len() != fragment.pairs.len() {
+            return false;
+        }
+        let is_named = |payment: &Payment| {
+            payment
+                .ask
+                .payee
+                .is_some_and(|payee| named.contains(&payee.value))
+        };
+        let known = self.live().any(|payment| is_named(payment));
+        let complete = fragment.pairs.iter().all(|pair| pair.amount.is_some());
+        if !known && !complete {
+            return false;
+        }
+        for payment in self.live().filter(|payment| !is_named(payment)) {
+            payment.ended = Some(Reason::TakenBack);
+        }
+        if !complete {
+            return known;
+        }
+        let asks: Vec<PaymentAsk> = fragment
+            .pairs
+            .iter()
+            .map(|pair| self.build(pair, &fragment.terms, at))
+            .collect();
+        if known {
+            self.replace(asks);
+        }
+        known
+    }
+
     fn fragment(&mut self, fragment: Fragment, at: MessageSpan, first_group: usize) {
+        if fragment.restrict && self.restrict(&fragment, at) {
+            return;
+        }
         let complete = !fragment.pairs.is_empty()
             && fragment
                 .pairs
@@ -514,5 +608,15 @@ impl Fragment {
     /// Whether it names neither payee nor amount.
     pub(crate) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
+    }
+}
+
+/// Whether a move does something of its own, so that what else its message says is not about earlier requests.
+fn is_clear(act: &Move) -> bool {
+    match act {
+        Move::Fragment(fragment) => !fragment.is_empty() || fragment.terms != Terms::default(),
+        Move::Doubt { certain, .. } => *certain,
+        Move::Nothing | Move::Refuse(_) => false,
+        _ => true,
     }
 }

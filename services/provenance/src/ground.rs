@@ -67,10 +67,7 @@ fn read_message(
         },
     };
     if message.text.len() > MESSAGE_BYTES_MAX {
-        return vec![Said {
-            act: Move::Refuse(Reason::NoRequest),
-            at: whole,
-        }];
+        return unread(Reason::NoRequest, whole);
     }
     let folded = Folded::new(&message.text);
     let quoted = quotes::find(&folded.text);
@@ -80,12 +77,11 @@ fn read_message(
         let has_text = lexemes
             .iter()
             .any(|lexeme| matches!(lexeme.shape, lexemes::Shape::Word | lexemes::Shape::Garbage));
-        let act = if has_text {
-            Move::Refuse(Reason::UnknownLanguage)
+        return if has_text {
+            unread(Reason::UnknownLanguage, whole)
         } else {
-            Move::Nothing
+            Vec::new()
         };
-        return vec![Said { act, at: whole }];
     };
     let reading = Reading {
         separators: lexicon::separators(&input.locale.0),
@@ -104,11 +100,24 @@ fn read_message(
         sequence: message.sequence,
         sent_at_unix_seconds: message.sent_at_unix_seconds,
         tokens: &tokens,
+        signs: &lexicon.signs.find(&folded.text, &lexemes),
         earlier: &earlier.clone(),
     };
     let said = read_sentences(&context, whole);
     remember(&context, earlier);
     said
+}
+
+/// What cannot be read grounds nothing, and may speak against what was asked before.
+fn unread(reason: Reason, at: MessageSpan) -> Vec<Said> {
+    let doubt = Move::Doubt {
+        payees: Vec::new(),
+        certain: false,
+    };
+    [Move::Refuse(reason), doubt]
+        .into_iter()
+        .map(|act| Said { act, at })
+        .collect()
 }
 
 fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
@@ -117,10 +126,7 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
         .iter()
         .any(|token| token.has(Tags::SUSPECT) && token.kind == Kind::Word)
     {
-        return vec![Said {
-            act: Move::Refuse(Reason::Quoted),
-            at: whole,
-        }];
+        return unread(Reason::Quoted, whole);
     }
     let sentences = sentences::split(tokens);
     let works_on_text = |token: &Token| token.has(Tags::TEXT_WORK) && token.kind == Kind::Word;
@@ -143,17 +149,11 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
                 || (end..next_start).contains(hidden)
         });
         if is_denied_in_another_language(context, part) {
-            said.push(Said {
-                act: Move::Refuse(Reason::UnknownLanguage),
-                at,
-            });
+            said.extend(unread(Reason::UnknownLanguage, at));
             continue;
         }
         if hidden {
-            said.push(Said {
-                act: Move::Refuse(Reason::HiddenCharacter),
-                at,
-            });
+            said.extend(unread(Reason::HiddenCharacter, at));
             continue;
         }
         if part.iter().any(works_on_text) {

@@ -5,7 +5,13 @@
 
 use std::{collections::HashMap, sync::OnceLock};
 
-use crate::{fold::without_accents, language_files::LANGUAGE_FILES, lexemes::elision, tags::Tags};
+use crate::{
+    fold::without_accents,
+    language_files::LANGUAGE_FILES,
+    lexemes::elision,
+    signs::{Patterns, Signs},
+    tags::Tags,
+};
 
 /// One phrase of a language: its further words, what it can do, and a value.
 #[derive(Debug)]
@@ -52,6 +58,8 @@ pub(crate) struct Lexicon {
     /// What people call a kind of account, and the kind as the bank names it.
     pub account_kinds: Vec<(&'static str, &'static str)>,
     formats: HashMap<Box<str>, Separators>,
+    /// How remarks bear on a request.
+    pub signs: Patterns,
     /// Plain number words for the glue parser, longest first.
     pub numerals: Vec<(Box<str>, u64)>,
 }
@@ -134,6 +142,7 @@ impl Lexicon {
             inflections: Vec::new(),
             account_kinds: Vec::new(),
             formats: HashMap::new(),
+            signs: Patterns::default(),
             numerals: Vec::new(),
         };
         let mut section = "";
@@ -168,6 +177,14 @@ impl Lexicon {
                         let (words, kind) = part.trim().split_once('=')?;
                         Some((words, kind))
                     }));
+            } else if let Some(signs) = Signs::of_section(section) {
+                for pattern in line
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|pattern| !pattern.is_empty())
+                {
+                    lexicon.signs.add(pattern, signs);
+                }
             } else {
                 let tags = Tags::of_section(section)
                     .unwrap_or_else(|| panic!("no word class is called {section:?}"));

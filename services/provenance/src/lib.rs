@@ -9,6 +9,7 @@
 mod acts;
 mod amounts;
 mod arguments;
+mod asides;
 pub mod baselines;
 mod context;
 mod currencies;
@@ -35,6 +36,7 @@ mod reference;
 mod scan;
 pub mod score;
 mod sentences;
+mod signs;
 mod slots;
 mod speech;
 mod tags;

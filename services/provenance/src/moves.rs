@@ -72,12 +72,22 @@ pub(crate) enum Move {
         all: bool,
         /// A verb said so: values behind it are what is taken back, not a correction.
         of_what: bool,
+        /// Nothing but a "no".
+        bare_no: bool,
     },
     /// Says not to pay something.
     Forbid {
         payees: Vec<Target>,
         amounts: Vec<MinorUnits>,
         reason: Reason,
+    },
+    /// Speaks against what was asked before: against the payments to these payees, or all where it names nobody
+    /// who is to be paid.
+    Doubt {
+        payees: Vec<Target>,
+        /// The words say so. Otherwise they only may, and end what earlier messages asked for when their message
+        /// says nothing else.
+        certain: bool,
     },
     /// "but only if …" behind a request.
     Condition,
@@ -108,6 +118,8 @@ pub(crate) struct Fragment {
     pub can_ask: bool,
     /// "Send it to": a word of correction that can also ask.
     pub sends: bool,
+    /// Only who is named here is to be paid.
+    pub restrict: bool,
     pub also: bool,
 }
 

@@ -3,6 +3,7 @@
 use crate::{
     Reason, acts,
     arguments::{Arguments, Item},
+    asides,
     context::Context,
     moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Said, Who},
     pairing,
@@ -12,6 +13,7 @@ use crate::{
     },
     scan,
     sentences::{self, Sentence},
+    signs::Signs,
     speech::{
         CUES, IN_A_FRAGMENT, LIGHT, blocked, introduces, is_afterthought, pure_cue, report_before,
         said_by_another, verb_of,
@@ -38,18 +40,21 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         }];
     }
     if let Some(reason) = blocked(tokens, sentence.question) {
-        if reason == Reason::Conditional && is_afterthought(tokens) {
+        let harmless = tokens
+            .iter()
+            .any(|token| token.has(Tags::CONDITION) && context.belongs_to(token, Signs::HARMLESS));
+        if reason == Reason::Conditional && is_afterthought(tokens) && !harmless {
             return vec![Said {
                 act: Move::Condition,
                 at: whole,
             }];
         }
-        return refuse(reason);
+        return refused(context, tokens, reason, sentence.question);
     }
     if leads_to_question(context, sentence) {
         return refuse(Reason::Question);
     }
-    let ranges = sentences::clauses(tokens);
+    let ranges = unbroken(context, tokens, sentences::clauses(tokens));
     // "If you could pay 20 to Bob, how much would be left?"
     let asks = |range: &std::ops::Range<usize>| {
         let first = tokens[range.clone()]
@@ -68,10 +73,7 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         let base = sentence.tokens.start + range.start;
         let at = trimmed_span(context, clause);
         if said_by_another(tokens, range) {
-            said.push(Said {
-                act: Move::Refuse(Reason::Quoted),
-                at: whole,
-            });
+            said.extend(refused(context, tokens, Reason::Quoted, sentence.question));
             break;
         }
         let before = index.checked_sub(1).map(|before| ranges[before].clone());
@@ -107,8 +109,10 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
                 act = Move::Refuse(Reason::Quoted);
             }
         }
+        let act = asides::weigh(context, clause, act, sentence.question);
         said.push(Said { act, at });
     }
+    denied_behind(context, &mut said, tokens, &ranges);
     if let [
         Said {
             act: Move::Ask { pairs, .. },
@@ -123,6 +127,63 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         said[0].act = with_values(act, values);
     }
     said
+}
+
+/// A sentence that grounds nothing, and what it does to what was asked before.
+fn refused(context: &Context, sentence: &[Token], reason: Reason, question: bool) -> Vec<Said> {
+    let at = context.span(&sentence[0], &sentence[sentence.len() - 1]);
+    let refusal = Said {
+        act: Move::Refuse(reason),
+        at,
+    };
+    let against = asides::weigh_refused(context, sentence, reason, question);
+    std::iter::once(refusal)
+        .chain(against.map(|act| Said { act, at }))
+        .collect()
+}
+
+/// The clauses, none of which ends inside a turn of phrase ("Bob can | wait").
+fn unbroken(
+    context: &Context,
+    tokens: &[Token],
+    clauses: Vec<std::ops::Range<usize>>,
+) -> Vec<std::ops::Range<usize>> {
+    let whole = Signs::SPARE.union(Signs::HARMLESS);
+    let mut joined: Vec<std::ops::Range<usize>> = Vec::new();
+    for clause in clauses {
+        match joined.last_mut() {
+            Some(before) if context.is_inside(tokens[clause.start].start, whole) => {
+                before.end = clause.end;
+            }
+            _ => joined.push(clause),
+        }
+    }
+    joined
+}
+
+/// "Bob doch nicht", "a Bob no": the word behind a name denies that name and nothing else.
+fn denied_behind(
+    context: &Context,
+    said: &mut [Said],
+    tokens: &[Token],
+    ranges: &[std::ops::Range<usize>],
+) {
+    if said.len() != ranges.len() {
+        return;
+    }
+    for at in (1..said.len()).rev() {
+        let parted = matches!(tokens[ranges[at].start - 1].kind, Kind::Mark(_));
+        let denies = matches!(said[at].act, Move::TakeBack { .. });
+        let payees = asides::named(context, &tokens[ranges[at - 1].clone()]);
+        if parted || !denies || payees.is_empty() || !asides::leaves_open(&said[at - 1].act) {
+            continue;
+        }
+        said[at].act = Move::Doubt {
+            payees,
+            certain: true,
+        };
+        said[at - 1].act = Move::Nothing;
+    }
 }
 
 /// "Si pudieras pagar 20 a Bob, ¿cuánto queda?": what stands before the comma belongs to the question.
@@ -277,6 +338,7 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
             return Move::TakeBack {
                 all: true,
                 of_what: false,
+                bare_no: false,
             };
         }
         if let Some(act) = acts::fragment(context, base, clause) {
@@ -309,6 +371,7 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         return Move::TakeBack {
             all: true,
             of_what: false,
+            bare_no: false,
         };
     }
     let repair = has(CUES
@@ -321,6 +384,7 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     let pairs = pairing::pair(&found);
     let mut fragment = fragment(&found, pairs, repair, polite);
     fragment.sends = has(Tags::FIX);
+    fragment.restrict = context.signs(clause).has(Signs::RESTRICT);
     fragment.also |= first_word_is(clause, Tags::AND);
     Move::Fragment(fragment)
 }
@@ -371,6 +435,7 @@ fn fragment(found: &Arguments, mut pairs: Vec<Pair>, repair: bool, can_ask: bool
         can_ask,
         also: found.also,
         sends: false,
+        restrict: false,
     }
 }
 
@@ -384,6 +449,7 @@ fn forbid(found: &Arguments) -> Move {
             Move::TakeBack {
                 all: true,
                 of_what: false,
+                bare_no: false,
             }
         };
     }
@@ -406,6 +472,7 @@ fn stop(found: &Arguments) -> Move {
             Move::TakeBack {
                 all: true,
                 of_what: true,
+                bare_no: false,
             }
         };
     }

@@ -358,6 +358,7 @@ pub(crate) fn pure_cue(clause: &[Token]) -> Option<Move> {
         return Some(Move::TakeBack {
             all: false,
             of_what: false,
+            bare_no: false,
         });
     }
     let negated_verb = tags.has(Tags::NEG) && !tags.has(Tags::STOP);
@@ -365,18 +366,26 @@ pub(crate) fn pure_cue(clause: &[Token]) -> Option<Move> {
         return Some(Move::TakeBack {
             all: true,
             of_what: false,
+            bare_no: !tags.has(
+                Tags::TAKE_BACK
+                    .union(Tags::STOP)
+                    .union(Tags::PAY)
+                    .union(Tags::PAY_INFINITIVE),
+            ),
         });
     }
     if tags.has(Tags::STOP_ALONE) && !tags.has(Tags::NEG.union(Tags::PAY)) {
         return Some(Move::TakeBack {
             all: true,
             of_what: false,
+            bare_no: false,
         });
     }
     if tags.has(Tags::STOP) && !tags.has(Tags::NEG.union(Tags::PAY)) {
         return Some(Move::TakeBack {
             all: true,
             of_what: true,
+            bare_no: false,
         });
     }
     tags.has(Tags::REPAIR)

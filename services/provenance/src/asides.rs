@@ -1,0 +1,248 @@
+//! What a clause that asks for nothing does to the requests before it.
+//!
+//! After a request people say much that is neither "yes" nor "no": that they would rather sleep on it, that Bob
+//! has his money already, that it rains. What speaks against a request ends it, at once. What cannot be read but
+//! bears on it (the customer speaks of himself, denies something, speaks of the payment) ends it too when it is
+//! all that a later message says: an open slot costs a pick, a payment nobody wants any more costs money.
+
+use crate::{
+    Reason, Target,
+    context::Context,
+    moves::{Fragment, Move},
+    sentences::VERBS,
+    signs::Signs,
+    speech::{CUES, LIGHT},
+    tags::Tags,
+    tokens::{Kind, Token, is_negation},
+};
+
+/// The move of a clause with regard to what was asked before it.
+pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bool) -> Move {
+    let signs = context.signs(clause);
+    let named = named(context, clause);
+    if let Move::TakeBack { .. } = act {
+        // "never mind about Bob"; but "wrong person, Carol" is about what was asked before.
+        let parted = clause
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Mark(_)));
+        return match named.is_empty() || parted {
+            true => act,
+            false => Move::Doubt {
+                payees: named,
+                certain: true,
+            },
+        };
+    }
+    if !leaves_open(&act) {
+        return act;
+    }
+    if signs.has(Signs::RESTRICT)
+        && let Move::Ask { pairs, terms, .. } = &act
+        && pairs.iter().all(|pair| pair.payee.is_some())
+    {
+        // "only pay Alice"
+        return Move::Fragment(Fragment {
+            pairs: pairs.clone(),
+            terms: terms.clone(),
+            can_ask: true,
+            restrict: true,
+            ..Fragment::default()
+        });
+    }
+    if signs.has(Signs::SPARE) {
+        return spare(named);
+    }
+    // "Let me talk to Bob first" is about more than Bob.
+    let about = match signs.has(Signs::FIRST_PERSON) {
+        true => Vec::new(),
+        false => named.clone(),
+    };
+    if signs.has(Signs::HESITATE) {
+        return Move::Doubt {
+            payees: about,
+            certain: true,
+        };
+    }
+    if question {
+        return act;
+    }
+    let may_be = |payees| Move::Doubt {
+        payees,
+        certain: false,
+    };
+    if signs.has(Signs::POSTPONE) {
+        return match act {
+            // "pay Bob later"
+            Move::Ask { .. } => Move::Doubt {
+                payees: named,
+                certain: true,
+            },
+            Move::Fragment(_) => may_be(named),
+            _ => may_be(about),
+        };
+    }
+    match &act {
+        Move::Nothing | Move::Refuse(_) if bears_on_a_request(context, clause, signs) => {
+            may_be(named)
+        }
+        Move::Fragment(fragment) if only_time(fragment, clause) => may_be(named),
+        _ => act,
+    }
+}
+
+/// The same for a sentence that is refused as a whole.
+pub(crate) fn weigh_refused(
+    context: &Context,
+    sentence: &[Token],
+    reason: Reason,
+    question: bool,
+) -> Option<Move> {
+    let quiet = match reason {
+        // Without its mark a question can be a statement ("I am not sure").
+        Reason::Question => {
+            let wonders = sentence
+                .iter()
+                .any(|token| token.has(Tags::HYPOTHESIS) && token.kind == Kind::Word);
+            question || !wonders && !denies(context, sentence)
+        }
+        Reason::Quoted => !speaks_against(sentence),
+        _ => question,
+    };
+    match weigh(context, sentence, Move::Refuse(reason), quiet) {
+        Move::Refuse(_) => None,
+        other => Some(other),
+    }
+}
+
+/// Whether a word of a sentence denies, stops or takes back.
+fn speaks_against(sentence: &[Token]) -> bool {
+    (0..sentence.len()).any(|at| {
+        is_negation(sentence, at)
+            || sentence[at].kind == Kind::Word
+                && sentence[at].has(CUES.without(Tags::REPAIR).union(Tags::STOP))
+    })
+}
+
+fn spare(named: Vec<Target>) -> Move {
+    if named.is_empty() {
+        return Move::TakeBack {
+            all: true,
+            of_what: true,
+            bare_no: false,
+        };
+    }
+    Move::Forbid {
+        payees: named,
+        amounts: Vec::new(),
+        reason: Reason::TakenBack,
+    }
+}
+
+/// Every saved payee that a clause names, all who bear the name where it has several.
+pub(crate) fn named(context: &Context, clause: &[Token]) -> Vec<Target> {
+    let mut named = Vec::new();
+    for token in clause {
+        let payees = context
+            .meaning(token)
+            .map_or(&[][..], |meaning| &meaning.payees);
+        for payee in payees {
+            let target = Target::Payee(context.input.payees[*payee].id);
+            if !named.contains(&target) {
+                named.push(target);
+            }
+        }
+    }
+    named
+}
+
+/// Whether a move leaves open what its clause does: nothing, or something without an amount.
+pub(crate) fn leaves_open(act: &Move) -> bool {
+    match act {
+        Move::Nothing | Move::Refuse(_) | Move::Doubt { certain: false, .. } => true,
+        Move::Ask { pairs, .. } => pairs.iter().all(|pair| pair.amount.is_none()),
+        Move::Fragment(fragment) => {
+            fragment.pairs.iter().all(|pair| pair.amount.is_none())
+                && fragment.not_amounts.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// "tomorrow", "Friday then": a time that is no start date of an order and replaces the one asked for.
+fn only_time(fragment: &Fragment, clause: &[Token]) -> bool {
+    let times = Tags::DAY_WORD
+        .union(Tags::WEEKDAY)
+        .union(Tags::VAGUE_TIME)
+        .union(Tags::MONTH);
+    fragment.pairs.is_empty()
+        && fragment.terms == crate::moves::Terms::default()
+        && fragment.not_payees.is_empty()
+        && clause
+            .iter()
+            .any(|token| token.has(times) && token.kind == Kind::Word)
+}
+
+/// Whether a negation stands in words that are not known to be harmless.
+fn denies(context: &Context, clause: &[Token]) -> bool {
+    (0..clause.len())
+        .any(|at| is_negation(clause, at) && !context.belongs_to(&clause[at], Signs::HARMLESS))
+}
+
+/// Whether words that ask for nothing can be about the request before them.
+fn bears_on_a_request(context: &Context, clause: &[Token], signs: Signs) -> bool {
+    let has = |tags: Tags| {
+        clause
+            .iter()
+            .any(|token| token.has(tags) && token.kind == Kind::Word)
+    };
+    if denies(context, clause) {
+        return true;
+    }
+    let head = clause
+        .iter()
+        .find(|token| token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR)));
+    let asks_for_else = head.is_some_and(|head| head.has(Tags::OTHER_VERB.union(Tags::ASK_HEAD)));
+    // "it's for the pizza", "because he asked"
+    let explains = has(Tags::FOR) || head.is_some_and(|head| head.has(Tags::TAIL));
+    if signs.has(Signs::HARMLESS) || asks_for_else || has(Tags::DEBT) {
+        return false;
+    }
+    if signs.has(Signs::FIRST_PERSON) {
+        return true;
+    }
+    if explains {
+        return false;
+    }
+    let doubts = Tags::HYPOTHESIS
+        .union(Tags::CONDITION)
+        .union(Tags::REMIND)
+        .union(Tags::STOP)
+        .union(Tags::TAKE_BACK)
+        .union(Tags::TAKE_BACK_LAST)
+        .union(Tags::PAY_NOUN)
+        .union(Tags::VAGUE_TIME)
+        .union(VERBS);
+    let of_it = clause.iter().any(|token| {
+        token.kind == Kind::Word
+            && token.has(Tags::IT)
+            && !token.has(Tags::DET.union(Tags::SUBJECT))
+    });
+    let amount = clause
+        .iter()
+        .any(|token| matches!(token.kind, Kind::Amount(_)));
+    amount || of_it || has(doubts) || is_exclamation(clause)
+}
+
+/// A few words, none of them known ("cold feet"): what they say is about what was said last.
+fn is_exclamation(clause: &[Token]) -> bool {
+    const WORDS_MAX: usize = 3;
+    let words: Vec<&Token> = clause
+        .iter()
+        .filter(|token| !matches!(token.kind, Kind::Mark(_)))
+        .collect();
+    words.len() <= WORDS_MAX
+        && words.iter().any(|token| token.is_unknown())
+        && words
+            .iter()
+            .all(|token| token.is_unknown() || token.has(Tags::CONTRAST.union(Tags::APPROX)))
+}

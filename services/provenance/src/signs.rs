@@ -1,0 +1,268 @@
+//! Signs: turns of phrase that say how a remark bears on a request, laid over the tokens without joining them.
+//!
+//! A language file lists them by kind. A pattern is words; `...` stands for up to six others between them, and a
+//! word that ends in `*` for all its endings. Accents do not count, so that hasty spelling is read as well.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use crate::{
+    fold::without_accents,
+    lexemes::{Lexeme, Shape, elision},
+};
+
+/// How many words `...` may stand for.
+const GAP_WORDS_MAX: usize = 6;
+
+/// The letters of a stem that patterns with an open first word are found by.
+const STEM_LETTERS: usize = 3;
+
+/// A set of signs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Signs(u8);
+
+impl Signs {
+    pub(crate) const NONE: Self = Self(0);
+    /// Puts a request in doubt or off ("let me sleep on it").
+    pub(crate) const HESITATE: Self = Self(1);
+    /// A later time ("another day"), which puts off what it stands beside unless that is a request.
+    pub(crate) const POSTPONE: Self = Self(2);
+    /// Somebody need not be paid ("already paid", "leave … out").
+    pub(crate) const SPARE: Self = Self(4);
+    /// Only who is named ("just Alice").
+    pub(crate) const RESTRICT: Self = Self(8);
+    /// The customer speaks of himself.
+    pub(crate) const FIRST_PERSON: Self = Self(16);
+    /// Sounds like a doubt and is none ("I'm sure", "can't wait").
+    pub(crate) const HARMLESS: Self = Self(32);
+
+    /// The sign that a section of a language file names.
+    pub(crate) fn of_section(section: &str) -> Option<Self> {
+        Some(match section {
+            "hesitate" => Self::HESITATE,
+            "postpone" => Self::POSTPONE,
+            "spare" => Self::SPARE,
+            "restrict" => Self::RESTRICT,
+            "first-person" => Self::FIRST_PERSON,
+            "harmless" => Self::HARMLESS,
+            _ => return None,
+        })
+    }
+
+    pub(crate) const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) const fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+}
+
+/// Where a sign stands, in folded bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sign {
+    pub signs: Signs,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Sign {
+    /// Whether a byte lies in it behind its first.
+    pub(crate) fn spans(&self, at: usize) -> bool {
+        self.start < at && at < self.end
+    }
+}
+
+#[derive(Debug)]
+enum Piece {
+    Word(Box<str>),
+    Stem(Box<str>),
+    Gap,
+}
+
+impl Piece {
+    fn fits(&self, word: &str) -> bool {
+        match self {
+            Self::Word(wanted) => **wanted == *word,
+            Self::Stem(stem) => word.starts_with(&**stem),
+            Self::Gap => false,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Pattern {
+    pieces: Vec<Piece>,
+    signs: Signs,
+}
+
+/// The patterns of a language, by the first letters of their first word.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns(HashMap<Box<str>, Vec<Pattern>>);
+
+impl Patterns {
+    /// Adds a pattern as a language file writes it.
+    pub(crate) fn add(&mut self, text: &str, signs: Signs) {
+        let mut pieces = Vec::new();
+        for word in text.split([' ', '-']).filter(|word| !word.is_empty()) {
+            if word == "..." {
+                pieces.push(Piece::Gap);
+                continue;
+            }
+            let cut = elision(word).filter(|cut| *cut < word.len()).unwrap_or(0);
+            for part in [&word[..cut], &word[cut..]] {
+                match part.strip_suffix('*') {
+                    _ if part.is_empty() => {}
+                    Some(stem) => {
+                        let stem = without_accents(stem);
+                        assert!(
+                            stem.chars().count() >= STEM_LETTERS,
+                            "the stem of {part:?} is too short to be found"
+                        );
+                        pieces.push(Piece::Stem(stem.into()));
+                    }
+                    None => pieces.push(Piece::Word(without_accents(part).into())),
+                }
+            }
+        }
+        let first = match pieces.first() {
+            Some(Piece::Word(word) | Piece::Stem(word)) => letters(word),
+            _ => panic!("the pattern {text:?} does not begin with a word"),
+        };
+        self.0
+            .entry(first.into())
+            .or_default()
+            .push(Pattern { pieces, signs });
+    }
+
+    /// The signs in a message, in the order of their first words.
+    pub(crate) fn find(&self, text: &str, lexemes: &[Lexeme]) -> Vec<Sign> {
+        let words: Vec<Option<Cow<str>>> = lexemes
+            .iter()
+            .map(|lexeme| {
+                (lexeme.shape == Shape::Word).then(|| plain(&text[lexeme.start..lexeme.end]))
+            })
+            .collect();
+        let mut found = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let Some(word) = word else { continue };
+            // A short first word stands under itself; a longer one under its first letters.
+            for pattern in self.0.get(letters(word)).into_iter().flatten() {
+                if let Some(end) = ends(&pattern.pieces, &words, lexemes, at) {
+                    found.push(Sign {
+                        signs: pattern.signs,
+                        start: lexemes[at].start,
+                        end: lexemes[end - 1].end,
+                    });
+                }
+            }
+        }
+        without_overruled(found)
+    }
+}
+
+/// Leaves out what sounds like a doubt inside a longer phrase that is none, and the other way round.
+fn without_overruled(found: Vec<Sign>) -> Vec<Sign> {
+    let weighs = |sign: &Sign| sign.end - sign.start;
+    let doubt = Signs::HESITATE.union(Signs::POSTPONE).union(Signs::SPARE);
+    let overruled = |sign: &Sign| {
+        let rivals = if sign.signs.has(doubt) {
+            Signs::HARMLESS
+        } else if sign.signs.has(Signs::HARMLESS) {
+            doubt
+        } else {
+            return false;
+        };
+        found.iter().any(|other| {
+            other.signs.has(rivals)
+                && other.start < sign.end
+                && sign.start < other.end
+                && weighs(other) > weighs(sign)
+        })
+    };
+    found
+        .iter()
+        .filter(|sign| !overruled(sign))
+        .copied()
+        .collect()
+}
+
+fn letters(word: &str) -> &str {
+    word.char_indices()
+        .nth(STEM_LETTERS)
+        .map_or(word, |(end, _)| &word[..end])
+}
+
+fn plain(word: &str) -> Cow<'_, str> {
+    if word.is_ascii() {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(without_accents(word))
+    }
+}
+
+/// The lexeme behind a pattern that begins at a place.
+fn ends(
+    pieces: &[Piece],
+    words: &[Option<Cow<str>>],
+    lexemes: &[Lexeme],
+    at: usize,
+) -> Option<usize> {
+    let Some((piece, rest)) = pieces.split_first() else {
+        return Some(at);
+    };
+    if !matches!(piece, Piece::Gap) {
+        let here = skip_hyphen(lexemes, at);
+        let word = words.get(here)?.as_deref()?;
+        return piece
+            .fits(word)
+            .then(|| ends(rest, words, lexemes, here + 1))
+            .flatten();
+    }
+    (at..=at + GAP_WORDS_MAX)
+        .take_while(|next| {
+            *next == at
+                || lexemes.get(*next - 1).is_some_and(|lexeme| {
+                    !matches!(lexeme.shape, Shape::Mark('.' | '!' | '?' | ';' | '\n'))
+                })
+        })
+        .find_map(|next| ends(rest, words, lexemes, next))
+}
+
+/// "peut-être", "vas-y": the hyphen inside a word that a pattern writes apart.
+fn skip_hyphen(lexemes: &[Lexeme], at: usize) -> usize {
+    let joins = at > 0
+        && lexemes
+            .get(at)
+            .is_some_and(|lexeme| lexeme.glued && lexeme.shape == Shape::Mark('-'))
+        && lexemes.get(at + 1).is_some_and(|next| next.glued);
+    at + usize::from(joins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fold::Folded, lexemes, masks::DateStyle, names::Names};
+
+    fn signs(pattern: &str, text: &str) -> bool {
+        let mut patterns = Patterns::default();
+        patterns.add(pattern, Signs::SPARE);
+        let folded = Folded::new(text);
+        let style = DateStyle {
+            day_first: None,
+            dotted: false,
+        };
+        let lexemes = lexemes::read(&folded, &[], &Names::default(), style);
+        !patterns.find(&folded.text, &lexemes).is_empty()
+    }
+
+    #[test]
+    fn a_pattern_spans_a_gap_and_takes_endings() {
+        assert!(signs("leave ... out", "please leave Bob out of it"));
+        assert!(signs("leave ... out", "leave out"));
+        assert!(!signs("leave ... out", "leave Bob. Out"));
+        assert!(!signs("leave ... out", "leave a b c d e f g out"));
+        assert!(signs("zapłac*", "zaplacone"));
+        assert!(signs("peut-être", "peut-être"));
+        assert!(signs("j'ai déjà", "J'ai deja"));
+    }
+}
