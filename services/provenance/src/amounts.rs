@@ -33,7 +33,7 @@ pub(crate) fn join(tokens: Vec<Token>, text: &str) -> Vec<Token> {
                 if token.has(Tags::COMPUTED)
                     // "schick mal 20": only between numbers it multiplies.
                     && (!token.has(Tags::FILLER) || joined.back_amount(1).is_some())
-                    && (!token.has(Tags::ADD)
+                    && (!token.has(Tags::ADD.union(Tags::STOP))
                         || next.is_some_and(|next| matches!(next.kind, Kind::Amount(_)))) =>
             {
                 joined.computed(token);
@@ -119,6 +119,12 @@ impl Joiner<'_> {
             return false;
         }
         if self.joins_date(&token, amount) {
+            return false;
+        }
+        if self.is_day(amount, next) {
+            token.kind = Kind::Masked;
+            token.tags = Tags::ORDINAL;
+            self.out.push(token);
             return false;
         }
         if self.is_labelled(&token) {
@@ -329,6 +335,31 @@ impl Joiner<'_> {
         last.end = token.end;
         last.tags = last.tags.union(Tags::CENT);
         last.pasted |= token.pasted;
+    }
+
+    /// Whether a number is a day of the month ("el día 15", "le 3").
+    fn is_day(&self, amount: Amount, next: Option<&Token>) -> bool {
+        let in_a_month = matches!(
+            amount,
+            Amount {
+                value: Some(Decimal {
+                    mantissa: 1..=31,
+                    scale: 0
+                }),
+                currency: None,
+                problem: None,
+            }
+        );
+        // "le 20 euros", "the 3 tickets"
+        let counts = next.is_some_and(|next| {
+            next.has(
+                Tags::UNIT
+                    .union(Tags::CENT)
+                    .union(Tags::COMPUTED)
+                    .union(Tags::OF),
+            ) || next.is_mark("%\u{2030}+*/")
+        });
+        in_a_month && !counts && self.back_has(1, Tags::DAY_MARK)
     }
 
     /// Whether a number counts invoices, flats, cards or years.

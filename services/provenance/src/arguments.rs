@@ -30,6 +30,8 @@ pub(crate) struct Arguments {
     pub terms: Terms,
     pub not_payees: Vec<Target>,
     pub not_amounts: Vec<MinorUnits>,
+    /// The denied amounts with their places.
+    pub denied_amounts: Vec<AmountMention>,
     /// A negation that covers the clause as a whole.
     pub negated: bool,
     pub each: bool,

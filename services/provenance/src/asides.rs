@@ -20,6 +20,10 @@ use crate::{
 pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bool) -> Move {
     let signs = context.signs(clause);
     let named = named(context, clause);
+    let values_stay = matches!(&act, Move::Fragment(fragment) if fragment.restrict);
+    if signs.has(Signs::SPARE) && !named.is_empty() && !values_stay && !is_request(&act) {
+        return spare(named);
+    }
     if let Move::TakeBack { .. } = act {
         // "never mind about Bob"; but "wrong person, Carol" is about what was asked before.
         let parted = clause
@@ -48,6 +52,12 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
             restrict: true,
             ..Fragment::default()
         });
+    }
+    // "No wait, rather to Carol": a correction that can be read.
+    let corrects =
+        matches!(&act, Move::Fragment(fragment) if fragment.repair && !fragment.pairs.is_empty());
+    if corrects {
+        return act;
     }
     if signs.has(Signs::SPARE) {
         return spare(named);
@@ -121,6 +131,19 @@ fn speaks_against(sentence: &[Token]) -> bool {
             || sentence[at].kind == Kind::Word
                 && sentence[at].has(CUES.without(Tags::REPAIR).union(Tags::STOP))
     })
+}
+
+/// Whether a move asks for something, so that other words of its clause only explain it.
+fn is_request(act: &Move) -> bool {
+    match act {
+        Move::Ask { pairs, .. } => pairs.iter().any(|pair| pair.amount.is_some()),
+        Move::Fragment(fragment) => fragment
+            .pairs
+            .iter()
+            .any(|pair| pair.amount.is_some() && pair.payee.is_some()),
+        Move::Act(_) | Move::FillCard(_) | Move::ForbidAct(_) | Move::Forbid { .. } => true,
+        _ => false,
+    }
 }
 
 fn spare(named: Vec<Target>) -> Move {

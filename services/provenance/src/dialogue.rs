@@ -98,14 +98,22 @@ impl Dialogue {
                     self.ask(pairs, terms, repair || kills, also, at, first_group);
                 }
                 other => {
-                    // "No, leave Bob out": the no is about Bob.
-                    let names_it = matches!(
+                    // "No, leave Bob out": the no is about Bob. "I was wrong, it's not 140": about the amount.
+                    let denies_amount = matches!(
                         (&other, &cue),
                         (
-                            Move::Forbid { payees, .. } | Move::Doubt { payees, .. },
-                            Some(Said { act: Move::TakeBack { bare_no: true, .. }, .. })
-                        ) if !payees.is_empty()
+                            Move::Forbid { payees, amounts, reason: Reason::Negated },
+                            Some(Said { act: Move::TakeBack { of_what: false, .. }, .. })
+                        ) if payees.is_empty() && !amounts.is_empty()
                     );
+                    let names_it = denies_amount
+                        || matches!(
+                            (&other, &cue),
+                            (
+                                Move::Forbid { payees, .. } | Move::Doubt { payees, .. },
+                                Some(Said { act: Move::TakeBack { bare_no: true, .. }, .. })
+                            ) if !payees.is_empty()
+                        );
                     if !matches!(other, Move::Nothing)
                         && let Some(before) = cue.take()
                         && !names_it
@@ -138,6 +146,7 @@ impl Dialogue {
                 self.end_group(Reason::Conditional);
                 self.refuse(at, Reason::Conditional);
             }
+            Move::Reopen { payee, amount } => self.reopen(payee, amount, at),
             Move::Doubt { payees, .. } => self.doubt(&payees, at, true),
             Move::Compute => self.compute(at),
             Move::Act(ask) => self.act(*ask),
@@ -197,6 +206,23 @@ impl Dialogue {
         self.refuse(said.at, Reason::TakenBack);
     }
 
+    /// Opens a slot of the newest request again, so that a correction can fill it.
+    fn reopen(&mut self, payee: bool, amount: bool, at: MessageSpan) {
+        for payment in self.focus() {
+            if payee {
+                payment.ask.payee = None;
+                payment.ask.typed_iban = None;
+                payment.ask.open_because = Some(Reason::TakenBack);
+            }
+            if amount {
+                payment.ask.amount = None;
+                payment.ask.open_because = Some(Reason::TakenBack);
+            }
+        }
+        self.taken_back_at = Some(at);
+        self.refuse(at, Reason::TakenBack);
+    }
+
     /// Ends the payments to some payees, or all of them where none of those is to be paid. Words that only may be
     /// a doubt leave other payees' payments and other acts alone.
     fn doubt(&mut self, payees: &[Target], at: MessageSpan, certain: bool) {
@@ -239,8 +265,13 @@ impl Dialogue {
             let amount = payment.ask.amount.map(|amount| amount.value);
             let same_payee = payee.is_some_and(|payee| payees.contains(&payee));
             let same_amount = amount.is_some_and(|amount| amounts.contains(&amount));
-            if same_payee || (payees.is_empty() && same_amount) {
+            if same_payee || (payees.is_empty() && same_amount && reason != Reason::Negated) {
                 payment.ended = Some(Reason::TakenBack);
+                hit = true;
+            } else if payees.is_empty() && same_amount {
+                // "It's not 140": another amount may follow.
+                payment.ask.amount = None;
+                payment.ask.open_because = Some(Reason::Negated);
                 hit = true;
             }
         }
@@ -467,7 +498,8 @@ impl Dialogue {
             } else if focus_is_open && !several {
                 self.correct(&fragment, false, at);
             } else if fragment.can_ask || same {
-                self.ask(fragment.pairs, fragment.terms, false, true, at, first_group);
+                let also = fragment.also || same;
+                self.ask(fragment.pairs, fragment.terms, false, also, at, first_group);
             } else {
                 self.refuse(at, Reason::NoRequest);
             }

@@ -12,6 +12,7 @@ use crate::{
     moves::{Move, Said},
     names::Names,
     quotes, reading, sentences,
+    signs::{self, Signs},
     tags::Tags,
     tokens::{self, Kind, Reading, Token},
 };
@@ -87,7 +88,9 @@ fn read_message(
         separators: lexicon::separators(&input.locale.0),
         account_currency: input.account_currency,
     };
-    let tokens = tokens::read(&folded, &lexemes, lexicon, reading, &message.pasted);
+    let signs = lexicon.signs.find(&folded.text, &lexemes);
+    let mut tokens = tokens::read(&folded, &lexemes, lexicon, reading, &message.pasted);
+    signs::retag(&mut tokens, &signs);
     if tokens.is_empty() {
         return Vec::new();
     }
@@ -100,7 +103,7 @@ fn read_message(
         sequence: message.sequence,
         sent_at_unix_seconds: message.sent_at_unix_seconds,
         tokens: &tokens,
-        signs: &lexicon.signs.find(&folded.text, &lexemes),
+        signs: &signs,
         earlier: &earlier.clone(),
     };
     let said = read_sentences(&context, whole);
@@ -127,6 +130,16 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
         .any(|token| token.has(Tags::SUSPECT) && token.kind == Kind::Word)
     {
         return unread(Reason::Quoted, whole);
+    }
+    if context.signs(tokens).has(Signs::MOCK) {
+        let doubt = Move::Doubt {
+            payees: Vec::new(),
+            certain: true,
+        };
+        return [Move::Refuse(Reason::NoRequest), doubt]
+            .into_iter()
+            .map(|act| Said { act, at: whole })
+            .collect();
     }
     let sentences = sentences::split(tokens);
     let works_on_text = |token: &Token| token.has(Tags::TEXT_WORK) && token.kind == Kind::Word;

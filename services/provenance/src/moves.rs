@@ -89,6 +89,8 @@ pub(crate) enum Move {
         /// says nothing else.
         certain: bool,
     },
+    /// The payee or the amount of the request before was a slip: that slot is open again.
+    Reopen { payee: bool, amount: bool },
     /// "but only if …" behind a request.
     Condition,
     /// The amount of the request before would have to be worked out ("round it up").

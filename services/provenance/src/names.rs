@@ -119,7 +119,7 @@ impl Names {
             names.skeletons.insert(skeleton(text).collect());
             names.push(text.clone(), meaning.clone(), *full);
         }
-        names.add_variants(&table, language);
+        names.add_variants(&table, input, language);
         for list in names.by_first.values_mut() {
             list.sort_by_key(|index| {
                 let name = &names.names[*index];
@@ -154,9 +154,16 @@ impl Names {
     fn add_variants(
         &mut self,
         table: &HashMap<String, (Meaning, bool)>,
+        input: &Input,
         language: Option<&Lexicon>,
     ) {
         let mut variants: HashMap<String, Meaning> = HashMap::new();
+        let rules = language.map_or(&[][..], |language| &language.inflections);
+        let typed = if rules.is_empty() {
+            HashSet::new()
+        } else {
+            words_of(input)
+        };
         let mut note = |form: String, meaning: &Meaning| {
             if !table.contains_key(&form) {
                 variants.entry(form).or_default().merge(meaning);
@@ -170,15 +177,8 @@ impl Names {
             if plain != *text {
                 note(plain, meaning);
             }
-            if text.contains(' ') {
-                continue;
-            }
-            for (from, to) in language.map_or(&[][..], |language| &language.inflections) {
-                if let Some(stem) = text.strip_suffix(&**from)
-                    && stem.chars().count() >= 2
-                {
-                    note(format!("{stem}{to}"), meaning);
-                }
+            for form in inflected(text, rules, &typed) {
+                note(form, meaning);
             }
         }
         for (form, meaning) in variants {
@@ -225,6 +225,47 @@ impl Meaning {
         join(&mut self.cards, &other.cards);
         join(&mut self.orders, &other.orders);
     }
+}
+
+/// Every word of a conversation in lower case.
+fn words_of(input: &Input) -> HashSet<String> {
+    input
+        .messages
+        .iter()
+        .flat_map(|message| message.text.split(|c: char| !c.is_alphanumeric()))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// The forms a name takes when its words take the endings of a language: those of words that were typed.
+fn inflected(name: &str, rules: &[(Box<str>, Box<str>)], typed: &HashSet<String>) -> Vec<String> {
+    /// Several words of a name may stand in several forms.
+    const FORMS_MAX: usize = 64;
+    let words: Vec<&str> = name.split(' ').collect();
+    let mut forms = vec![String::new()];
+    for word in words {
+        let endings = rules.iter().filter_map(|(from, to)| {
+            let stem = word.strip_suffix(&**from)?;
+            let form = format!("{stem}{to}");
+            (stem.chars().count() >= 2 && typed.contains(&form)).then_some(form)
+        });
+        let spellings: Vec<String> = std::iter::once(word.to_owned()).chain(endings).collect();
+        forms = forms
+            .iter()
+            .flat_map(|form| {
+                spellings.iter().map(move |spelling| {
+                    let blank = if form.is_empty() { "" } else { " " };
+                    format!("{form}{blank}{spelling}")
+                })
+            })
+            .take(FORMS_MAX)
+            .collect();
+    }
+    forms.retain(|form| form != name);
+    forms.sort_unstable();
+    forms.dedup();
+    forms
 }
 
 fn add(table: &mut HashMap<String, (Meaning, bool)>, text: &str, what: &What, full: bool) {

@@ -39,7 +39,23 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
             at: whole,
         }];
     }
+    if let Some(act) = slip(context, tokens) {
+        return vec![Said { act, at: whole }];
+    }
     if let Some(reason) = blocked(tokens, sentence.question) {
+        if let Some(at) = other_condition(tokens).filter(|_| !sentence.question) {
+            let start = sentence.tokens.start;
+            let free = Sentence {
+                tokens: start..start + at,
+                question: false,
+            };
+            let mut said = read(context, &free);
+            said.push(Said {
+                act: Move::Refuse(reason),
+                at: context.span(&tokens[at], &tokens[tokens.len() - 1]),
+            });
+            return said;
+        }
         let harmless = tokens
             .iter()
             .any(|token| token.has(Tags::CONDITION) && context.belongs_to(token, Signs::HARMLESS));
@@ -113,6 +129,7 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         said.push(Said { act, at });
     }
     denied_behind(context, &mut said, tokens, &ranges);
+    keep_to_topic(&mut said, tokens, &ranges);
     if let [
         Said {
             act: Move::Ask { pairs, .. },
@@ -140,6 +157,83 @@ fn refused(context: &Context, sentence: &[Token], reason: Reason, question: bool
     std::iter::once(refusal)
         .chain(against.map(|act| Said { act, at }))
         .collect()
+}
+
+/// "Oops, wrong person": which slot of the request before is open again, where nothing else is said.
+fn slip(context: &Context, tokens: &[Token]) -> Option<Move> {
+    let signs = context.signs(tokens);
+    let has_values = tokens.iter().any(|token| {
+        matches!(
+            token.kind,
+            Kind::Amount(_) | Kind::Name { .. } | Kind::Account(_) | Kind::BadAccount
+        ) || token.kind == Kind::Word && token.has(Tags::PAY)
+    });
+    let (payee, amount) = (
+        signs.has(Signs::WRONG_PAYEE),
+        signs.has(Signs::WRONG_AMOUNT),
+    );
+    ((payee || amount) && !has_values).then_some(Move::Reopen { payee, amount })
+}
+
+/// "Pay 84 to the garage, and if anything is left send 50 to Mum": where the part with the condition begins, when
+/// both parts are requests with amounts of their own.
+fn other_condition(tokens: &[Token]) -> Option<usize> {
+    let is_word = |at: usize, tags: Tags| {
+        tokens
+            .get(at)
+            .is_some_and(|token| token.kind == Kind::Word && token.has(tags))
+    };
+    let opens = Tags::CONDITION.union(Tags::HYPOTHESIS);
+    let first = (0..tokens.len()).find(|at| is_word(*at, opens))?;
+    let starts_with_and = is_word(first, Tags::HYPOTHESIS) && is_word(first, Tags::CONDITION);
+    let at = match first.checked_sub(1) {
+        Some(before) if is_word(before, Tags::AND) => before,
+        Some(_) if starts_with_and => first,
+        _ => return None,
+    };
+    let asks = |part: &[Token]| {
+        let amounts = part
+            .iter()
+            .filter(|token| matches!(token.kind, Kind::Amount(_)));
+        amounts.count() == 1
+            && part
+                .iter()
+                .any(|token| token.kind == Kind::Word && token.has(Tags::PAY))
+    };
+    let denies = (at..tokens.len()).any(|at| crate::tokens::is_negation(tokens, at));
+    (asks(&tokens[..at]) && asks(&tokens[at..]) && !denies).then_some(at)
+}
+
+/// "Nothing for Bob, leave it": what follows without a name is about whom the sentence named.
+fn keep_to_topic(said: &mut [Said], tokens: &[Token], ranges: &[std::ops::Range<usize>]) {
+    let mut topic: Option<Vec<crate::Target>> = None;
+    for (at, said) in said.iter_mut().enumerate() {
+        let everything = ranges.get(at).is_none_or(|range| {
+            tokens[range.clone()]
+                .iter()
+                .any(|token| matches!(token.kind, Kind::Amount(_)) || token.has(Tags::EACH))
+        });
+        match &mut said.act {
+            Move::Forbid { payees, .. } | Move::Doubt { payees, .. } if !payees.is_empty() => {
+                topic = Some(payees.clone());
+            }
+            Move::Doubt { payees, .. } if !everything => {
+                if let Some(topic) = &topic {
+                    payees.clone_from(topic);
+                }
+            }
+            Move::TakeBack { .. } if !everything => {
+                if let Some(topic) = &topic {
+                    said.act = Move::Doubt {
+                        payees: topic.clone(),
+                        certain: true,
+                    };
+                }
+            }
+            Move::Ask { .. } => topic = None,
+            _ => {}
+        }
+    }
 }
 
 /// The clauses, none of which ends inside a turn of phrase ("Bob can | wait").

@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use crate::{
+    Reason,
+    arguments::Item,
     context::Context,
     moves::{Move, Pair, Said, Who},
     pairing, scan,
@@ -55,8 +57,10 @@ pub(crate) fn referred(
     clause: &[Token],
     range: Range<usize>,
 ) -> Option<Pair> {
+    // A debt may be told at length ("the 57 I owe Bob from the weekend").
+    let owed = clause.iter().any(|token| token.has(Tags::DEBT));
     let plain = clause.iter().all(|token| {
-        !token.is_unknown()
+        (owed || !token.is_unknown())
             && !token.has(
                 Tags::NEG
                     .union(Tags::SAY)
@@ -69,7 +73,13 @@ pub(crate) fn referred(
     if !plain {
         return None;
     }
-    let found = scan::scan(context, sentence.tokens.start + range.start, clause, None);
+    let mut found = scan::scan(context, sentence.tokens.start + range.start, clause, None);
+    if owed {
+        found.items.retain(|item| {
+            !matches!(item, Item::Payee { mention, .. }
+                if matches!(mention.who, Who::Open(Reason::UnknownPayee)) && !mention.marked)
+        });
+    }
     match pairing::pair(&found).as_slice() {
         [
             pair @ Pair {

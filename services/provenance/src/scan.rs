@@ -47,6 +47,8 @@ pub(crate) struct Scan<'c, 'a> {
     pub(crate) negation: Negation,
     pub(crate) tail: bool,
     pub(crate) or: bool,
+    /// A word of contrast has ended a negation.
+    pub(crate) contrasted: bool,
     pub(crate) dates: Vec<Grounded<Option<(i32, u8, u8)>>>,
 }
 
@@ -66,6 +68,7 @@ pub(crate) fn scan(
         negation: Negation::None,
         tail: false,
         or: false,
+        contrasted: false,
         dates: Vec::new(),
     };
     for at in 0..tokens.len() {
@@ -178,6 +181,10 @@ impl Scan<'_, '_> {
         if self.excluded() {
             if let HowMuch::Sum(units, _) = much {
                 self.found.not_amounts.push(units);
+                self.found.denied_amounts.push(AmountMention {
+                    much,
+                    at: self.at(at),
+                });
             }
             return;
         }
@@ -208,6 +215,11 @@ impl Scan<'_, '_> {
     fn negation(&mut self, at: usize, verb: Option<usize>) {
         if verb.is_some_and(|verb| at < verb) {
             // What stands before it in the clause is not wanted either.
+            for item in &self.found.items {
+                if let Item::Amount { mention, .. } = item {
+                    self.found.denied_amounts.push(*mention);
+                }
+            }
             self.found.not_payees = self.found.every_payee();
             self.found.not_amounts = self.found.every_amount();
             self.found.items.clear();
@@ -218,7 +230,8 @@ impl Scan<'_, '_> {
             .union(Tags::FOR)
             .union(Tags::DET)
             .union(Tags::INTO)
-            .union(Tags::FROM);
+            .union(Tags::FROM)
+            .union(Tags::FILLER);
         let mut next = at + 1;
         while self.tags(next).has(skipped) {
             next += 1;
@@ -251,6 +264,7 @@ impl Scan<'_, '_> {
         } else if tokens::is_negation(self.tokens, at) {
             self.negation(at, verb);
         } else if tags.has(Tags::CONTRAST) {
+            self.contrasted |= self.negation == Negation::Rest;
             self.negation = Negation::None;
             self.tail = false;
             self.preposition = Preposition::None;
@@ -371,6 +385,21 @@ impl Scan<'_, '_> {
         {
             return;
         }
+        if tags.has(Tags::TAIL)
+            && !matches!(
+                value,
+                Some(
+                    Kind::Name {
+                        possessive: false,
+                        ..
+                    } | Kind::Account(_)
+                )
+            )
+        {
+            // "bei der Bank" against "bei Bob dann 35".
+            self.tail = true;
+            return;
+        }
         if tags.has(Tags::FROM) {
             self.preposition = Preposition::From;
         } else if tags.has(Tags::TO) {
@@ -446,11 +475,34 @@ impl Scan<'_, '_> {
         true
     }
 
+    /// "Don't send the 70 to Bob but to Carol": what the contrast does not name again stays as it was.
+    fn complete_contrast(&mut self) {
+        if !self.contrasted {
+            return;
+        }
+        if let ([Item::Payee { .. }], [amount], [_]) = (
+            self.found.items.as_slice(),
+            self.found.denied_amounts.as_slice(),
+            self.found.not_payees.as_slice(),
+        ) {
+            let mention = *amount;
+            self.found.items.push(Item::Amount {
+                mention,
+                total: false,
+                after_to: false,
+                after_from: false,
+                after_on: false,
+            });
+            self.found.not_amounts.clear();
+        }
+    }
+
     fn finish(mut self) -> Arguments {
         // Two dates: which one is the first day is not said.
         if let [date] = self.dates.as_slice() {
             self.found.terms.start = date.value.map(|value| Grounded { value, at: date.at });
         }
+        self.complete_contrast();
         let left = self.found.items.is_empty();
         self.found.negated |=
             left && !(self.found.not_payees.is_empty() && self.found.not_amounts.is_empty());

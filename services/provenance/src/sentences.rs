@@ -32,8 +32,12 @@ pub(crate) fn split(tokens: &[Token]) -> Vec<Sentence> {
             in_list = true;
             continue;
         }
-        // "Mr. Bob"
-        if token.is_mark(".") && at > start && tokens[at - 1].has(Tags::TITLE) {
+        // "Mr. Bob", "jeden 1. im Monat"
+        let is_day = at > start
+            && tokens[at - 1].kind == Kind::Masked
+            && tokens[at - 1].has(Tags::ORDINAL)
+            && tokens.get(at + 1).is_some_and(|next| !next.capital);
+        if token.is_mark(".") && at > start && (tokens[at - 1].has(Tags::TITLE) || is_day) {
             continue;
         }
         let question = token.is_mark("?\u{ff1f}\u{61f}");
@@ -144,16 +148,29 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
             .union(Tags::TAKE_BACK_LAST)
             .union(Tags::FIX),
     ) {
+        // "schick doch 20": behind a verb it only softens.
+        let softens = token.has(Tags::REPAIR.union(Tags::CONTRAST))
+            && token.has(Tags::FILLER)
+            && tokens[at - 1].has(VERBS);
+        if softens {
+            return false;
+        }
         // "no wait", "sorry, I meant": one cue, unless something was asked before it. A negation before it
         // without a mark reaches over it ("don't actually send 50", "don't send it to Bob").
         return !only_light && !denied;
     }
-    if token.has(Tags::NO) && !is_negation(tokens, at) {
+    // "ne Überweisung": an article where no mark follows.
+    let is_article = token.has(Tags::DET)
+        && tokens
+            .get(at + 1)
+            .is_some_and(|next| !matches!(next.kind, Kind::Mark(_)));
+    if token.has(Tags::NO) && !is_negation(tokens, at) && !is_article {
         return !only_light && !denied;
     }
     let before = &tokens[at - 1];
     let soft = is_soft(tokens, at - 1);
-    let joint = before.has(Tags::AND.union(Tags::CONTRAST)) && before.kind == Kind::Word;
+    let joint =
+        before.has(Tags::AND.union(Tags::CONTRAST).union(Tags::SO)) && before.kind == Kind::Word;
     if !soft && !joint {
         return false;
     }

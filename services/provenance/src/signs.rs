@@ -8,7 +8,34 @@ use std::{borrow::Cow, collections::HashMap};
 use crate::{
     fold::without_accents,
     lexemes::{Lexeme, Shape, elision},
+    tags::Tags,
+    tokens::{Kind, Token},
 };
+
+/// Gives tokens the class that a turn of phrase puts them in.
+pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
+    for sign in signs {
+        let from = tokens.partition_point(|token| token.start < sign.start);
+        let Some(first) = tokens.get_mut(from) else {
+            continue;
+        };
+        if sign.signs.has(Signs::DEBT) && first.kind == Kind::Word {
+            first.tags = first.tags.union(Tags::DEBT);
+        }
+        let reminds = |token: &&Token| token.start < sign.end && token.has(Tags::REMIND);
+        if sign.signs.has(Signs::ASKS)
+            && !tokens[from..].iter().take(16).any(|token| reminds(&token))
+        {
+            for token in tokens[from..]
+                .iter_mut()
+                .take_while(|token| token.start < sign.end)
+                .filter(|token| token.kind == Kind::Word)
+            {
+                token.tags = Tags::FRAME;
+            }
+        }
+    }
+}
 
 /// How many words `...` may stand for.
 const GAP_WORDS_MAX: usize = 6;
@@ -18,7 +45,7 @@ const STEM_LETTERS: usize = 3;
 
 /// A set of signs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signs(u8);
+pub(crate) struct Signs(u16);
 
 impl Signs {
     pub(crate) const NONE: Self = Self(0);
@@ -34,6 +61,16 @@ impl Signs {
     pub(crate) const FIRST_PERSON: Self = Self(16);
     /// Sounds like a doubt and is none ("I'm sure", "can't wait").
     pub(crate) const HARMLESS: Self = Self(32);
+    /// Makes a request of what stands with it, whatever its words do alone ("n'oublie surtout pas de").
+    pub(crate) const ASKS: Self = Self(64);
+    /// Nobody means what he says with it ("in your dreams").
+    pub(crate) const MOCK: Self = Self(128);
+    /// The payee before was a slip ("wrong person").
+    pub(crate) const WRONG_PAYEE: Self = Self(256);
+    /// The amount before was a slip ("wrong amount").
+    pub(crate) const WRONG_AMOUNT: Self = Self(512);
+    /// The customer owes.
+    pub(crate) const DEBT: Self = Self(1024);
 
     /// The sign that a section of a language file names.
     pub(crate) fn of_section(section: &str) -> Option<Self> {
@@ -44,6 +81,11 @@ impl Signs {
             "restrict" => Self::RESTRICT,
             "first-person" => Self::FIRST_PERSON,
             "harmless" => Self::HARMLESS,
+            "asks" => Self::ASKS,
+            "mock" => Self::MOCK,
+            "wrong-payee" => Self::WRONG_PAYEE,
+            "wrong-amount" => Self::WRONG_AMOUNT,
+            "owes" => Self::DEBT,
             _ => return None,
         })
     }

@@ -98,7 +98,19 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
         token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR).union(Tags::NO))
     });
     let framed = words().any(|token| token.has(Tags::FRAME.union(Tags::POLITE)));
-    if head.is_some_and(|head| head.has(Tags::ASK.union(Tags::ASK_HEAD))) {
+    // "Sanne heeft …, maak haar 33 over": behind the one it speaks of a verb tells.
+    let named_first = tokens
+        .iter()
+        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
+        .is_some_and(|first| matches!(first.kind, Kind::Name { .. }));
+    let asks = if named_first && !question {
+        Tags::ASK
+    } else {
+        Tags::ASK.union(Tags::ASK_HEAD)
+    };
+    // "son 77", "é 114": a correction, where no mark asks.
+    let states = |head: &Token| head.has(Tags::FIX) && !question;
+    if head.is_some_and(|head| head.has(asks) && !states(head)) {
         return Some(Reason::Question);
     }
     if words().any(|token| token.has(Tags::FRAME_MINE))
@@ -146,11 +158,26 @@ pub(crate) fn is_afterthought(tokens: &[Token]) -> bool {
 /// Somebody else is said to speak, and the clause is what they say.
 pub(crate) fn said_by_another(tokens: &[Token], clause: &Range<usize>) -> bool {
     let before = &tokens[..clause.start];
-    if before
+    let said = before
         .iter()
-        .any(|token| token.has(Tags::SAY) && token.kind == Kind::Word)
-    {
-        return true;
+        .rposition(|token| token.has(Tags::SAY) && token.kind == Kind::Word);
+    if let Some(said) = said {
+        // "Bob wrote "send 200", send him 50": what was said is closed by its marks.
+        let closed = before[said..]
+            .iter()
+            .rposition(|token| token.kind == Kind::Quoted)
+            .is_some_and(|quoted| {
+                let rest = &before[said + quoted + 1..];
+                rest.iter().any(|token| token.is_mark(",;-\u{2013}"))
+                    && rest
+                        .iter()
+                        .all(|token| token.has(LIGHT) || matches!(token.kind, Kind::Mark(_)))
+            });
+        let asks = tokens[clause.clone()]
+            .iter()
+            .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
+            .is_some_and(|first| first.kind == Kind::Word && first.has(Tags::PAY));
+        return !(closed && asks);
     }
     // "Bob: send 20 to Alice"
     let Some(colon) = before.iter().rposition(|token| token.is_mark(":")) else {
@@ -254,6 +281,7 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
             Kind::Word if token.has(Tags::SAY) => return Some(Reason::Quoted),
             Kind::Word if token.has(Tags::REVERSE) => return Some(Reason::Reverse),
             Kind::Mark(',') => purpose = false,
+            Kind::Word if token.has(Tags::LABEL) && !token.has(Tags::SUBJECT) => {}
             Kind::Word if purpose && !token.has(Tags::SUBJECT.union(VERBS).union(Tags::ASK)) => {}
             Kind::Word if token.has(Tags::FOR) => purpose = true,
             Kind::Word

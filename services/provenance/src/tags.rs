@@ -149,6 +149,10 @@ tags! {
     OF = "of",
     /// "and".
     AND = "and",
+    /// "so", "therefore": a request follows from what stands before.
+    SO = "so",
+    /// A word before a number of up to 31 that makes it a day of the month ("am", "el día").
+    DAY_MARK = "day-mark",
     /// "or".
     OR = "or",
     /// "each".
