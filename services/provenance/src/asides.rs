@@ -8,7 +8,7 @@
 use crate::{
     Reason, Target,
     context::Context,
-    moves::{Fragment, Move},
+    moves::{Fragment, Move, Strength},
     sentences::VERBS,
     signs::Signs,
     speech::{CUES, LIGHT},
@@ -33,7 +33,7 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
             true => act,
             false => Move::Doubt {
                 payees: named,
-                certain: true,
+                strength: Strength::Certain,
             },
         };
     }
@@ -70,7 +70,22 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
     if signs.has(Signs::HESITATE) {
         return Move::Doubt {
             payees: about,
-            certain: true,
+            strength: Strength::Certain,
+        };
+    }
+    let corrects = Tags::CHANGE
+        .union(Tags::CHANGE_INFINITIVE)
+        .union(Tags::FIX)
+        .union(Tags::INSTEAD);
+    let unread_correction = matches!(act, Move::Refuse(_))
+        && !named.is_empty()
+        && clause
+            .iter()
+            .any(|token| token.has(corrects) && token.kind == Kind::Word);
+    if unread_correction && !question {
+        return Move::Doubt {
+            payees: named,
+            strength: Strength::Certain,
         };
     }
     if question {
@@ -78,23 +93,27 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
     }
     let may_be = |payees| Move::Doubt {
         payees,
-        certain: false,
+        strength: Strength::Likely,
     };
     if signs.has(Signs::POSTPONE) {
         return match act {
             // "pay Bob later"
             Move::Ask { .. } => Move::Doubt {
                 payees: named,
-                certain: true,
+                strength: Strength::Certain,
             },
             Move::Fragment(_) => may_be(named),
             _ => may_be(about),
         };
     }
     match &act {
-        Move::Nothing | Move::Refuse(_) if bears_on_a_request(context, clause, signs) => {
-            may_be(named)
-        }
+        Move::Nothing | Move::Refuse(_) => match bearing(context, clause, signs) {
+            Some(strength) => Move::Doubt {
+                payees: named,
+                strength,
+            },
+            None => act,
+        },
         Move::Fragment(fragment) if only_time(fragment, clause) => may_be(named),
         _ => act,
     }
@@ -181,7 +200,8 @@ pub(crate) fn named(context: &Context, clause: &[Token]) -> Vec<Target> {
 /// Whether a move leaves open what its clause does: nothing, or something without an amount.
 pub(crate) fn leaves_open(act: &Move) -> bool {
     match act {
-        Move::Nothing | Move::Refuse(_) | Move::Doubt { certain: false, .. } => true,
+        Move::Nothing | Move::Refuse(_) => true,
+        Move::Doubt { strength, .. } => *strength < Strength::Certain,
         Move::Ask { pairs, .. } => pairs.iter().all(|pair| pair.amount.is_none()),
         Move::Fragment(fragment) => {
             fragment.pairs.iter().all(|pair| pair.amount.is_none())
@@ -211,30 +231,29 @@ fn denies(context: &Context, clause: &[Token]) -> bool {
         .any(|at| is_negation(clause, at) && !context.belongs_to(&clause[at], Signs::HARMLESS))
 }
 
-/// Whether words that ask for nothing can be about the request before them.
-fn bears_on_a_request(context: &Context, clause: &[Token], signs: Signs) -> bool {
+/// How surely words that ask for nothing are about the request before them, if they can be.
+fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength> {
     let has = |tags: Tags| {
         clause
             .iter()
             .any(|token| token.has(tags) && token.kind == Kind::Word)
     };
     if denies(context, clause) {
-        return true;
+        return Some(Strength::Likely);
     }
     let head = clause
         .iter()
         .find(|token| token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR)));
     let asks_for_else = head.is_some_and(|head| head.has(Tags::OTHER_VERB.union(Tags::ASK_HEAD)));
-    // "it's for the pizza", "because he asked"
-    let explains = has(Tags::FOR) || head.is_some_and(|head| head.has(Tags::TAIL));
     if signs.has(Signs::HARMLESS) || asks_for_else || has(Tags::DEBT) {
-        return false;
+        return None;
     }
     if signs.has(Signs::FIRST_PERSON) {
-        return true;
+        return Some(Strength::Likely);
     }
-    if explains {
-        return false;
+    // "it's for the pizza", "because he asked"
+    if has(Tags::FOR) || head.is_some_and(|head| head.has(Tags::TAIL)) {
+        return None;
     }
     let doubts = Tags::HYPOTHESIS
         .union(Tags::CONDITION)
@@ -245,15 +264,19 @@ fn bears_on_a_request(context: &Context, clause: &[Token], signs: Signs) -> bool
         .union(Tags::PAY_NOUN)
         .union(Tags::VAGUE_TIME)
         .union(VERBS);
+    let amount = clause
+        .iter()
+        .any(|token| matches!(token.kind, Kind::Amount(_)));
+    if amount || has(doubts) {
+        return Some(Strength::Likely);
+    }
     let of_it = clause.iter().any(|token| {
         token.kind == Kind::Word
             && token.has(Tags::IT)
             && !token.has(Tags::DET.union(Tags::SUBJECT))
     });
-    let amount = clause
-        .iter()
-        .any(|token| matches!(token.kind, Kind::Amount(_)));
-    amount || of_it || has(doubts) || is_exclamation(clause)
+    let agrees = has(Tags::AFFIRM);
+    (!agrees && (of_it || is_exclamation(clause))).then_some(Strength::Faint)
 }
 
 /// A few words, none of them known ("cold feet"): what they say is about what was said last.

@@ -128,26 +128,54 @@ impl Context<'_> {
 
     /// Whom a pronoun at a place of the message means: the one payee named before it.
     pub(crate) fn antecedent(&self, at: usize) -> Who {
+        // Whom the sentence itself names comes before all others ("Tyler paid, so send him 20").
+        let sentence = self.tokens[..at]
+            .iter()
+            .rposition(|token| token.is_mark(".!?;\n"))
+            .map_or(0, |mark| mark + 1);
+        let near = self.named_between(sentence, at);
+        if let Some([one]) = near.as_deref() {
+            return Who::Target(*one);
+        }
+        let Some(named) = self.named_between(0, at) else {
+            return Who::Open(Reason::AmbiguousPayee);
+        };
+        let candidates = if named.is_empty() {
+            self.earlier
+        } else {
+            &named
+        };
+        match candidates {
+            [one] => Who::Target(*one),
+            _ => Who::Open(Reason::AmbiguousPayee),
+        }
+    }
+
+    /// The payees named in a stretch; `None` where somebody else may be meant as well.
+    fn named_between(&self, from: usize, at: usize) -> Option<Vec<Target>> {
         let mut named: Vec<Target> = Vec::new();
-        for (index, token) in self.tokens[..at].iter().enumerate() {
+        for (index, token) in self.tokens[..at].iter().enumerate().skip(from) {
             let next = self.tokens.get(index + 1);
-            let stranger =
-                token.has(Tags::PERSON) && token.kind == Kind::Word && !self.describes(index)
-                    || matches!(
-                        token.kind,
-                        Kind::Name {
-                            possessive: true,
-                            ..
-                        } | Kind::BadAccount
-                    )
-                    || (token.is_unknown()
+            let stranger = token.has(Tags::PERSON)
+                && token.kind == Kind::Word
+                && !self.describes(index)
+                || matches!(
+                    token.kind,
+                    Kind::Name {
+                        possessive: true,
+                        ..
+                    } | Kind::BadAccount
+                )
+                || (token.is_unknown()
                         && token.capital
                         && index > 0
-                        && !self.tokens[index - 1].is_mark(".!?;\n"))
-                    || (matches!(token.kind, Kind::Name { .. })
-                        && next.is_some_and(|next| next.is_unknown() && next.capital));
+                        && !self.tokens[index - 1].is_mark(".!?;\n")
+                        // "from Leeds" is a place.
+                        && !self.tokens[index - 1].has(Tags::FROM.union(Tags::INTO).union(Tags::ON)))
+                || (matches!(token.kind, Kind::Name { .. })
+                    && next.is_some_and(|next| next.is_unknown() && next.capital));
             if stranger {
-                return Who::Open(Reason::AmbiguousPayee);
+                return None;
             }
             if token.pasted || token.kind == Kind::Quoted {
                 continue;
@@ -162,19 +190,11 @@ impl Context<'_> {
             };
             match who {
                 Some(Who::Target(target)) if !named.contains(&target) => named.push(target),
-                Some(Who::Open(_) | Who::Account(_)) => return Who::Open(Reason::AmbiguousPayee),
+                Some(Who::Open(_) | Who::Account(_)) => return None,
                 _ => {}
             }
         }
-        let candidates = if named.is_empty() {
-            self.earlier
-        } else {
-            &named
-        };
-        match candidates {
-            [one] => Who::Target(*one),
-            _ => Who::Open(Reason::AmbiguousPayee),
-        }
+        Some(named)
     }
 
     /// Whether a person's word says what somebody named is ("Bob is my plumber"), instead of naming another.

@@ -4,7 +4,7 @@ use countersign_domain::{Currency, MinorUnits};
 
 use crate::{
     ActAsk, Grounded, MessageSpan, PaymentAsk, Reason, Refusal, Target,
-    moves::{Fragment, HowMuch, Move, Pair, Said, Terms, Who},
+    moves::{Fragment, HowMuch, Move, Pair, Said, Strength, Terms, Who},
     slots::{set_amount, set_payee},
 };
 
@@ -33,6 +33,8 @@ pub(crate) struct Dialogue {
     pub refusals: Vec<Refusal>,
     pub taken_back_at: Option<MessageSpan>,
     groups: usize,
+    /// The message before only asked something.
+    asked: bool,
     account_currency: Option<Currency>,
 }
 
@@ -50,13 +52,20 @@ impl Dialogue {
         let mut cue: Option<Said> = None;
         let first_group = self.groups;
         let says_more = said.iter().any(|said| is_clear(&said.act));
+        // "How much is in there?" – "oh, nice": that is about the answer.
+        let asks = !says_more
+            && said
+                .iter()
+                .any(|said| said.act == Move::Refuse(Reason::Question));
+        let after_question = std::mem::replace(&mut self.asked, asks);
         let mut doubts: Vec<(Vec<Target>, MessageSpan)> = Vec::new();
         for Said { act, at } in said {
             match act {
-                Move::Doubt {
-                    payees,
-                    certain: false,
-                } => doubts.push((payees, at)),
+                Move::Doubt { payees, strength } if strength < Strength::Certain => {
+                    if strength == Strength::Likely || !after_question {
+                        doubts.push((payees, at));
+                    }
+                }
                 Move::TakeBack { .. } => {
                     if let Some(before) = cue.take() {
                         self.take_back(&before);
@@ -647,7 +656,7 @@ impl Fragment {
 fn is_clear(act: &Move) -> bool {
     match act {
         Move::Fragment(fragment) => !fragment.is_empty() || fragment.terms != Terms::default(),
-        Move::Doubt { certain, .. } => *certain,
+        Move::Doubt { strength, .. } => *strength == Strength::Certain,
         Move::Nothing | Move::Refuse(_) => false,
         _ => true,
     }

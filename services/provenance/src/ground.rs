@@ -9,7 +9,7 @@ use crate::{
     fold::Folded,
     lexemes, lexicon,
     masks::DateStyle,
-    moves::{Move, Said},
+    moves::{Move, Said, Strength},
     names::Names,
     quotes, reading, sentences,
     signs::{self, Signs},
@@ -115,7 +115,7 @@ fn read_message(
 fn unread(reason: Reason, at: MessageSpan) -> Vec<Said> {
     let doubt = Move::Doubt {
         payees: Vec::new(),
-        certain: false,
+        strength: Strength::Likely,
     };
     [Move::Refuse(reason), doubt]
         .into_iter()
@@ -131,10 +131,14 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
     {
         return unread(Reason::Quoted, whole);
     }
-    if context.signs(tokens).has(Signs::MOCK) {
+    let signs = context.signs(tokens);
+    if signs.has(Signs::LETTER) && !signs.has(Signs::I_ASK) {
+        return unread(Reason::Quoted, whole);
+    }
+    if signs.has(Signs::MOCK) {
         let doubt = Move::Doubt {
             payees: Vec::new(),
-            certain: true,
+            strength: Strength::Certain,
         };
         return [Move::Refuse(Reason::NoRequest), doubt]
             .into_iter()

@@ -326,6 +326,12 @@ impl Lexicon {
         if let Some(phrases) = plain {
             return phrases;
         }
+        // "níet": an accent for emphasis.
+        if !first.is_ascii()
+            && let Some(phrases) = self.phrases.get(without_accents(first).as_str())
+        {
+            return phrases;
+        }
         // "noooo"
         squeezed(first)
             .and_then(|word| self.phrases.get(word.as_str()))

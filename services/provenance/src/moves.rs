@@ -55,6 +55,17 @@ pub(crate) struct Terms {
     pub start: Option<Grounded<(i32, u8, u8)>>,
 }
 
+/// How surely words speak against a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Strength {
+    /// They can be about it, or about the answer to a question just asked.
+    Faint,
+    /// They may; then they end what earlier messages asked for when their own message says nothing else.
+    Likely,
+    /// They do.
+    Certain,
+}
+
 /// A clause's effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
@@ -85,9 +96,7 @@ pub(crate) enum Move {
     /// who is to be paid.
     Doubt {
         payees: Vec<Target>,
-        /// The words say so. Otherwise they only may, and end what earlier messages asked for when their message
-        /// says nothing else.
-        certain: bool,
+        strength: Strength,
     },
     /// The payee or the amount of the request before was a slip: that slot is open again.
     Reopen { payee: bool, amount: bool },

@@ -9,7 +9,17 @@ use crate::{
 /// Pairs the values of a clause. Where two pairings are possible the amounts are open.
 pub(crate) fn pair(found: &Arguments) -> Vec<Pair> {
     let items = relevant(&found.items);
-    let amounts: Vec<AmountMention> = items.iter().filter_map(amount).collect();
+    let mut amounts: Vec<AmountMention> = items.iter().filter_map(amount).collect();
+    let same = |one: &AmountMention, other: &AmountMention| {
+        one.much == other.much && matches!(one.much, HowMuch::Sum(..))
+    };
+    // "50, fifty, only fifty"
+    if amounts.len() > 1
+        && items.len() - amounts.len() <= 1
+        && amounts.iter().all(|other| same(&amounts[0], other))
+    {
+        amounts.truncate(1);
+    }
     let payees: Vec<PayeeMention> = items.iter().filter_map(payee).collect();
     match (amounts.as_slice(), payees.as_slice()) {
         ([], []) => vec![Pair::default()],

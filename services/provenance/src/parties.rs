@@ -178,6 +178,14 @@ impl Scan<'_, '_> {
             .is_some_and(|next| matches!(next.kind, Kind::Name { .. } | Kind::Account(_)));
         let after_verb = verb.is_some_and(|verb| at == verb + 1);
         let capital = token.capital && token.is_unknown();
+        // "42 Euro Essensgeld": what the money is for.
+        let purpose = at > 0
+            && capital
+            && self.context.lexicon.infinitive_asks
+            && matches!(&self.tokens[at - 1].kind, Kind::Amount(amount) if amount.currency.is_some());
+        if purpose {
+            return;
+        }
         if next_is_name || !(wants_name || (token.is_unknown() && (after_verb || capital))) {
             return;
         }

@@ -5,7 +5,7 @@ use crate::{
     arguments::{Arguments, Item},
     asides,
     context::Context,
-    moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Said, Who},
+    moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Said, Strength, Who},
     pairing,
     reference::{
         clause_follows_colon, is_bare, list_behind_colon, referred, referred_sentence, refers_to,
@@ -16,7 +16,7 @@ use crate::{
     signs::Signs,
     speech::{
         CUES, IN_A_FRAGMENT, LIGHT, blocked, introduces, is_afterthought, pure_cue, report_before,
-        said_by_another, verb_of,
+        said_by_another, verb_of, wished_noun,
     },
     tags::Tags,
     tokens::{Kind, Token},
@@ -40,6 +40,14 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         }];
     }
     if let Some(act) = slip(context, tokens) {
+        return vec![Said { act, at: whole }];
+    }
+    if context.signs(tokens).has(Signs::SWAP) && !tokens.iter().any(is_value) {
+        let act = Move::TakeBack {
+            all: true,
+            of_what: false,
+            bare_no: false,
+        };
         return vec![Said { act, at: whole }];
     }
     if let Some(reason) = blocked(tokens, sentence.question) {
@@ -130,15 +138,16 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     }
     denied_behind(context, &mut said, tokens, &ranges);
     keep_to_topic(&mut said, tokens, &ranges);
+    join_topic(&mut said);
     if let [
         Said {
             act: Move::Ask { pairs, .. },
             ..
         },
     ] = said.as_mut_slice()
-        && is_bare(pairs)
-        && tokens.iter().any(|token| token.has(Tags::IT))
         && let Some(values) = referred_sentence(context, sentence)
+        && (is_bare(pairs) && tokens.iter().any(|token| token.has(Tags::IT))
+            || !is_bare(pairs) && refers_to(pairs, &values))
     {
         let act = std::mem::replace(&mut said[0].act, Move::Nothing);
         said[0].act = with_values(act, values);
@@ -162,17 +171,69 @@ fn refused(context: &Context, sentence: &[Token], reason: Reason, question: bool
 /// "Oops, wrong person": which slot of the request before is open again, where nothing else is said.
 fn slip(context: &Context, tokens: &[Token]) -> Option<Move> {
     let signs = context.signs(tokens);
-    let has_values = tokens.iter().any(|token| {
-        matches!(
-            token.kind,
-            Kind::Amount(_) | Kind::Name { .. } | Kind::Account(_) | Kind::BadAccount
-        ) || token.kind == Kind::Word && token.has(Tags::PAY)
-    });
+    let has_values = tokens
+        .iter()
+        .any(|token| is_value(token) || token.kind == Kind::Word && token.has(Tags::PAY));
     let (payee, amount) = (
         signs.has(Signs::WRONG_PAYEE),
         signs.has(Signs::WRONG_AMOUNT),
     );
     ((payee || amount) && !has_values).then_some(Move::Reopen { payee, amount })
+}
+
+/// Whether a token names an amount or somebody.
+fn is_value(token: &Token) -> bool {
+    matches!(
+        token.kind,
+        Kind::Amount(_) | Kind::Name { .. } | Kind::Account(_) | Kind::BadAccount
+    )
+}
+
+/// "For Bob, make it 30": the payee of one clause and the amount of the next are one correction.
+fn join_topic(said: &mut [Said]) {
+    for at in 1..said.len() {
+        let payee = match &said[at - 1].act {
+            Move::Fragment(Fragment {
+                pairs, not_payees, ..
+            }) if not_payees.is_empty() => match pairs.as_slice() {
+                [
+                    Pair {
+                        payee: Some(payee),
+                        amount: None,
+                    },
+                ] => payee.clone(),
+                _ => continue,
+            },
+            _ => continue,
+        };
+        // A verb alone may stand between them ("mettez | plutôt 130").
+        let bare = matches!(&said[at].act, Move::Ask { pairs, .. } if is_bare(pairs));
+        let to = at + usize::from(bare && at + 1 < said.len());
+        let (pairs, terms) = match &mut said[to].act {
+            Move::Ask { pairs, terms, .. } => (pairs, terms),
+            Move::Fragment(Fragment { pairs, terms, .. }) => (pairs, terms),
+            _ => continue,
+        };
+        if let [
+            Pair {
+                payee: none @ None,
+                amount: Some(_),
+            },
+        ] = pairs.as_mut_slice()
+        {
+            *none = Some(payee);
+            let (pairs, terms) = (std::mem::take(pairs), std::mem::take(terms));
+            said[to].act = Move::Ask {
+                pairs,
+                terms,
+                repair: true,
+                also: false,
+            };
+            for before in &mut said[at - 1..to] {
+                before.act = Move::Nothing;
+            }
+        }
+    }
 }
 
 /// "Pay 84 to the garage, and if anything is left send 50 to Mum": where the part with the condition begins, when
@@ -226,7 +287,7 @@ fn keep_to_topic(said: &mut [Said], tokens: &[Token], ranges: &[std::ops::Range<
                 if let Some(topic) = &topic {
                     said.act = Move::Doubt {
                         payees: topic.clone(),
-                        certain: true,
+                        strength: Strength::Certain,
                     };
                 }
             }
@@ -274,7 +335,7 @@ fn denied_behind(
         }
         said[at].act = Move::Doubt {
             payees,
-            certain: true,
+            strength: Strength::Certain,
         };
         said[at - 1].act = Move::Nothing;
     }
@@ -315,7 +376,7 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
     if let Some(cue) = pure_cue(clause) {
         return cue;
     }
-    let Some(verb) = verb_of(clause) else {
+    let Some(verb) = verb_of(clause).or_else(|| wished_noun(clause)) else {
         return without_verb(context, base, clause);
     };
     if let Some(reason) = report_before(context, clause, verb) {
@@ -560,7 +621,7 @@ fn stop(found: &Arguments) -> Move {
     }
     let (payees, amounts) = (found.every_payee(), found.every_amount());
     if payees.is_empty() && amounts.is_empty() {
-        return if found.unknown_word {
+        return if found.unknown_word && !found.each {
             Move::Nothing
         } else {
             Move::TakeBack {

@@ -62,8 +62,7 @@ pub(crate) fn referred(
     let plain = clause.iter().all(|token| {
         (owed || !token.is_unknown())
             && !token.has(
-                Tags::NEG
-                    .union(Tags::SAY)
+                Tags::SAY
                     .union(Tags::REVERSE)
                     .union(Tags::NO)
                     .union(Tags::OR),

@@ -194,7 +194,7 @@ impl Scan<'_, '_> {
                 at: self.at(at),
             },
             total: token.has(Tags::TOTAL),
-            after_to: preposition == Preposition::To,
+            after_to: matches!(preposition, Preposition::To | Preposition::Into),
             after_from: preposition == Preposition::From,
             after_on: preposition == Preposition::On,
         });
@@ -400,7 +400,14 @@ impl Scan<'_, '_> {
             self.tail = true;
             return;
         }
-        if tags.has(Tags::FROM) {
+        // "muda o do Tiago": the one of his.
+        let of_his = at.checked_sub(1).is_some_and(|before| {
+            self.tags(before)
+                .has(Tags::DET.union(Tags::IT).union(Tags::ONE))
+        });
+        if tags.has(Tags::FROM) && of_his && matches!(value, Some(Kind::Name { .. })) {
+            self.preposition = Preposition::None;
+        } else if tags.has(Tags::FROM) {
             self.preposition = Preposition::From;
         } else if tags.has(Tags::TO) {
             // "to cover", "to pay off": what it is for.

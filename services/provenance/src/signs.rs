@@ -22,6 +22,17 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
         if sign.signs.has(Signs::DEBT) && first.kind == Kind::Word {
             first.tags = first.tags.union(Tags::DEBT);
         }
+        if sign.signs.has(Signs::THANKS) {
+            for token in tokens[from..]
+                .iter_mut()
+                .take_while(|token| token.start < sign.end)
+                .filter(|token| !matches!(token.kind, Kind::Name { .. } | Kind::Mark(_)))
+            {
+                token.kind = Kind::Word;
+                token.tags = Tags::FILLER.union(Tags::AFFIRM);
+            }
+            continue;
+        }
         let reminds = |token: &&Token| token.start < sign.end && token.has(Tags::REMIND);
         if sign.signs.has(Signs::ASKS)
             && !tokens[from..].iter().take(16).any(|token| reminds(&token))
@@ -69,6 +80,14 @@ impl Signs {
     pub(crate) const WRONG_PAYEE: Self = Self(256);
     /// The amount before was a slip ("wrong amount").
     pub(crate) const WRONG_AMOUNT: Self = Self(512);
+    /// The two amounts or payees before changed places ("the other way round").
+    pub(crate) const SWAP: Self = Self(2048);
+    /// Thanks, whatever numbers they hold ("a million thanks").
+    pub(crate) const THANKS: Self = Self(4096);
+    /// A letter's beginning or end: a customer's own only with words of asking ([`Self::I_ASK`]).
+    pub(crate) const LETTER: Self = Self(8192);
+    /// The customer asks in the first person ("I should be grateful if you would").
+    pub(crate) const I_ASK: Self = Self(16384);
     /// The customer owes.
     pub(crate) const DEBT: Self = Self(1024);
 
@@ -86,6 +105,10 @@ impl Signs {
             "wrong-payee" => Self::WRONG_PAYEE,
             "wrong-amount" => Self::WRONG_AMOUNT,
             "owes" => Self::DEBT,
+            "swap" => Self::SWAP,
+            "thanks" => Self::THANKS,
+            "letter" => Self::LETTER,
+            "i-ask" => Self::I_ASK,
             _ => return None,
         })
     }

@@ -109,7 +109,14 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
         Tags::ASK.union(Tags::ASK_HEAD)
     };
     // "son 77", "é 114": a correction, where no mark asks.
-    let states = |head: &Token| head.has(Tags::FIX) && !question;
+    let amount_follows = tokens
+        .iter()
+        .skip_while(|token| !token.has(Tags::ASK_HEAD))
+        .nth(1)
+        .is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
+    let states = |head: &Token| {
+        !question && (head.has(Tags::FIX) || head.has(Tags::ASK_HEAD) && amount_follows)
+    };
     if head.is_some_and(|head| head.has(asks) && !states(head)) {
         return Some(Reason::Question);
     }
@@ -231,7 +238,20 @@ pub(crate) fn introduces(before: &[Token]) -> bool {
         .iter()
         .find(|token| !token.has(LIGHT))
         .is_some_and(|first| first.has(Tags::FOR));
-    is_debt || has_verb || only_small || purpose
+    let corrects = before
+        .iter()
+        .any(|token| token.kind == Kind::Word && token.has(CUES));
+    is_debt || has_verb || only_small || purpose || corrects
+}
+
+/// A noun of paying that is wished for ("I'd like a transfer of 20 to Bob"), in a clause without a verb.
+pub(crate) fn wished_noun(clause: &[Token]) -> Option<usize> {
+    let wish = clause
+        .iter()
+        .position(|token| token.kind == Kind::Word && token.has(Tags::FRAME))?;
+    (wish + 1..clause.len()).find(|at| {
+        clause[*at].kind == Kind::Word && clause[*at].has(Tags::PAY_NOUN.union(Tags::ORDER_NOUN))
+    })
 }
 
 /// The verb of a clause. A noun of paying behind an article is none.
@@ -276,8 +296,20 @@ pub(crate) fn verb_of(clause: &[Token]) -> Option<usize> {
 pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) -> Option<Reason> {
     let mut purpose = false;
     let before = &clause[..verb];
-    for token in before {
+    for (at, token) in before.iter().enumerate() {
+        // "42 Euro Essensgeld": what the money is for.
+        let names_purpose = context.lexicon.infinitive_asks
+            && token.is_unknown()
+            && at > 0
+            && matches!(&before[at - 1].kind, Kind::Amount(amount) if amount.currency.is_some());
+        // "Bro, send …"
+        let next = clause.get(at + 1);
+        let calls = at == 0
+            && token.kind == Kind::Word
+            && (token.has(Tags::VOCATIVE)
+                || token.is_unknown() && next.is_some_and(|next| next.is_mark(",!")));
         match token.kind {
+            _ if names_purpose || calls => {}
             Kind::Word if token.has(Tags::SAY) => return Some(Reason::Quoted),
             Kind::Word if token.has(Tags::REVERSE) => return Some(Reason::Reverse),
             Kind::Mark(',') => purpose = false,
