@@ -267,7 +267,10 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
     let amount = clause
         .iter()
         .any(|token| matches!(token.kind, Kind::Amount(_)));
-    if amount || has(doubts) {
+    let doubted = clause
+        .iter()
+        .any(|token| token.kind == Kind::Word && token.has(doubts) && !token.has(Tags::AFFIRM));
+    if amount || doubted {
         return Some(Strength::Likely);
     }
     let of_it = clause.iter().any(|token| {

@@ -391,6 +391,18 @@ impl Dialogue {
                 }
             }
         }
+        // "Send 20 to Bob" – "Send 30": more, or instead?
+        let for_nobody = asks
+            .iter()
+            .any(|ask| ask.open_because == Some(Reason::NoPayee));
+        if for_nobody && !also {
+            for known in self.payments.iter_mut().filter(|known| {
+                known.ended.is_none() && known.group + 1 == group && known.group <= first_group
+            }) {
+                known.ask.amount = None;
+                known.ask.open_because = Some(Reason::AmbiguousAmount);
+            }
+        }
         self.payments.extend(asks.into_iter().map(|ask| Payment {
             ask,
             group,

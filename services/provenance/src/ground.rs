@@ -166,7 +166,21 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
                 || (end..next_start).contains(hidden)
         });
         if is_denied_in_another_language(context, part) {
-            said.extend(unread(Reason::UnknownLanguage, at));
+            let mut unread = unread(Reason::UnknownLanguage, at);
+            let asks = part
+                .iter()
+                .any(|token| token.kind == Kind::Word && token.has(Tags::PAY));
+            if let (
+                Some(Said {
+                    act: Move::Doubt { strength, .. },
+                    ..
+                }),
+                false,
+            ) = (unread.last_mut(), asks)
+            {
+                *strength = Strength::Certain;
+            }
+            said.extend(unread);
             continue;
         }
         if hidden {

@@ -100,6 +100,10 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
             said.extend(refused(context, tokens, Reason::Quoted, sentence.question));
             break;
         }
+        if let Some(act) = slip(context, clause) {
+            said.push(Said { act, at });
+            continue;
+        }
         let before = index.checked_sub(1).map(|before| ranges[before].clone());
         let behind_colon = clause_follows_colon(tokens, range);
         let mut act = clause_move(context, base, clause);
@@ -116,6 +120,23 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         }) && let Some(ask) = sent_to(&act, &values)
         {
             act = ask;
+        }
+        // "I owe Bob 22, reimburse him": no payment that came in.
+        if let Move::Act(asked) = &act
+            && asked.act == crate::Act::Refund
+            && asked.transaction.is_none()
+            && let Some(before) = index.checked_sub(1).map(|before| ranges[before].clone())
+            && tokens[before.clone()]
+                .iter()
+                .any(|token| token.has(Tags::DEBT))
+            && let Some(values) = referred(context, sentence, &tokens[before.clone()], before)
+        {
+            act = Move::Ask {
+                pairs: vec![values],
+                terms: crate::moves::Terms::default(),
+                repair: false,
+                also: false,
+            };
         }
         if behind_colon {
             list_behind_colon(&mut said, &mut act);
@@ -255,7 +276,7 @@ fn other_condition(tokens: &[Token]) -> Option<usize> {
     let asks = |part: &[Token]| {
         let amounts = part
             .iter()
-            .filter(|token| matches!(token.kind, Kind::Amount(_)));
+            .filter(|token| matches!(&token.kind, Kind::Amount(amount) if amount.value.is_some()));
         amounts.count() == 1
             && part
                 .iter()

@@ -294,11 +294,21 @@ impl Scan<'_, '_> {
             self.tail = true;
         } else if tags.has(Tags::SAME) {
             self.same(at);
-        } else if tags.has(Tags::PRONOUN) && !self.is_possessive(at) {
+        } else if tags.has(Tags::PRONOUN) && !self.is_possessive(at)
+            || tags.has(Tags::SUBJECT)
+                && matches!(self.preposition, Preposition::To | Preposition::Into)
+                && self.preposition_stands_before(at)
+        {
             self.pronoun(at);
         } else {
             self.plain_word(at, tags, verb);
         }
+    }
+
+    /// "an sie": the word of a goal stands directly before.
+    fn preposition_stands_before(&self, at: usize) -> bool {
+        at.checked_sub(1)
+            .is_some_and(|before| self.tags(before).has(Tags::TO.union(Tags::INTO)))
     }
 
     /// "so" before the verb leads over to the request instead of giving a reason.

@@ -169,8 +169,8 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     }
     let before = &tokens[at - 1];
     let soft = is_soft(tokens, at - 1);
-    let joint =
-        before.has(Tags::AND.union(Tags::CONTRAST).union(Tags::SO)) && before.kind == Kind::Word;
+    let follows = before.has(Tags::SO) && before.kind == Kind::Word;
+    let joint = follows || before.has(Tags::AND.union(Tags::CONTRAST)) && before.kind == Kind::Word;
     if !soft && !joint {
         return false;
     }
@@ -186,7 +186,12 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     if is_negation(tokens, head) && value_follows && no_verb && soft {
         return false;
     }
-    if tokens[head].has(STARTERS) && tokens[head].kind == Kind::Word {
+    let starters = if follows && !soft {
+        VERBS.union(Tags::FRAME)
+    } else {
+        STARTERS
+    };
+    if tokens[head].has(starters) && tokens[head].kind == Kind::Word {
         return true;
     }
     if !soft {

@@ -22,6 +22,30 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
         if sign.signs.has(Signs::DEBT) && first.kind == Kind::Word {
             first.tags = first.tags.union(Tags::DEBT);
         }
+        let whole = if sign.signs.has(Signs::LETTER) {
+            Some(Tags::FILLER)
+        } else if sign.signs.has(Signs::I_ASK) {
+            Some(Tags::FRAME)
+        } else {
+            None
+        };
+        if let Some(tags) = whole {
+            for token in tokens[from..]
+                .iter_mut()
+                .take_while(|token| token.start < sign.end)
+                .filter(|token| token.kind == Kind::Word)
+            {
+                token.tags = tags;
+            }
+            continue;
+        }
+        if sign.signs.has(Signs::OWES_AMOUNT)
+            && tokens
+                .get(from + 1)
+                .is_some_and(|next| matches!(next.kind, Kind::Amount(_)))
+        {
+            tokens[from].tags = tokens[from].tags.union(Tags::DEBT).without(Tags::ASK_HEAD);
+        }
         if sign.signs.has(Signs::THANKS) {
             for token in tokens[from..]
                 .iter_mut()
@@ -88,6 +112,8 @@ impl Signs {
     pub(crate) const LETTER: Self = Self(8192);
     /// The customer asks in the first person ("I should be grateful if you would").
     pub(crate) const I_ASK: Self = Self(16384);
+    /// The customer owes, where an amount follows ("devo 20 a Bob").
+    pub(crate) const OWES_AMOUNT: Self = Self(32768);
     /// The customer owes.
     pub(crate) const DEBT: Self = Self(1024);
 
@@ -105,6 +131,7 @@ impl Signs {
             "wrong-payee" => Self::WRONG_PAYEE,
             "wrong-amount" => Self::WRONG_AMOUNT,
             "owes" => Self::DEBT,
+            "owes-amount" => Self::OWES_AMOUNT,
             "swap" => Self::SWAP,
             "thanks" => Self::THANKS,
             "letter" => Self::LETTER,

@@ -309,6 +309,8 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
             && (token.has(Tags::VOCATIVE)
                 || token.is_unknown() && next.is_some_and(|next| next.is_mark(",!")));
         match token.kind {
+            // "alle 8 e mezza"
+            _ if token.has(Tags::HALF) && at > 1 && before[at - 2].kind == Kind::Masked => {}
             _ if names_purpose || calls => {}
             Kind::Word if token.has(Tags::SAY) => return Some(Reason::Quoted),
             Kind::Word if token.has(Tags::REVERSE) => return Some(Reason::Reverse),
@@ -327,8 +329,14 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
         }
     }
     // "Bob must send 50": the one who acts is another.
-    let acts_himself = before.windows(2).any(|pair| {
+    let asked_before = |at: usize| {
+        before[..at]
+            .iter()
+            .any(|token| token.kind == Kind::Word && token.has(Tags::FRAME))
+    };
+    let acts_himself = before.windows(2).enumerate().any(|(at, pair)| {
         matches!(pair[0].kind, Kind::Name { .. })
+            && !asked_before(at)
             && pair[1].has(Tags::FRAME.union(Tags::FRAME_NEED).union(Tags::FRAME_MINE))
             && pair[1].kind == Kind::Word
     });
