@@ -68,7 +68,7 @@ async function asks(conversation, { payee = null, amount = null, instead = null 
      INSERT INTO bank.pending_action (customer_id, action_id, conversation_id, kind, target_key, grounded_through)
      VALUES (${ada}, '${id}', ${talk}, 'transfer', 'transfer', (SELECT max(sequence) FROM bank.utterance WHERE conversation_id = ${talk}));
      INSERT INTO bank.pending_version (customer_id, action_id, version, currency, from_account_id, rules_version, provenance_version)
-     SELECT customer_id, '${id}', 1, currency, account_id, 'rules/1', 'provenance/1' FROM bank.account WHERE customer_id = ${ada} AND is_default;
+     SELECT customer_id, '${id}', 1, currency, account_id, 'rules/1', 'provenance/2' FROM bank.account WHERE customer_id = ${ada} AND is_default;
      INSERT INTO bank.pending_line (customer_id, action_id, version, line_number, payee_id, amount_minor_units)
      VALUES (${ada}, '${id}', 1, 1, ${to}, ${amount ?? "NULL"})`,
   );

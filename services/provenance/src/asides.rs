@@ -37,6 +37,17 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
             },
         };
     }
+    // "Cancel theirs": a pronoun does not say whose.
+    if let Move::Forbid { payees, reason, .. } = &act
+        && !payees.is_empty()
+        && named.is_empty()
+        && *reason == Reason::TakenBack
+    {
+        return Move::Doubt {
+            payees: Vec::new(),
+            strength: Strength::Certain,
+        };
+    }
     if !leaves_open(&act) {
         return act;
     }

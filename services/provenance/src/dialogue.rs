@@ -235,7 +235,7 @@ impl Dialogue {
     /// Ends the payments to some payees, or all of them where none of those is to be paid. Words that only may be
     /// a doubt leave other payees' payments and other acts alone.
     fn doubt(&mut self, payees: &[Target], at: MessageSpan, certain: bool) {
-        let names_one = self.live().any(|payment| {
+        let names_one = self.payments.iter().any(|payment| {
             payment
                 .ask
                 .payee

@@ -213,17 +213,20 @@ impl Lexicon {
         lexicon
     }
 
-    /// A phrase of taking back that begins with a negation ("nie wysyłaj") also denies the values behind it.
+    /// A phrase of taking back that begins or ends with a negation ("nie wysyłaj", "please don't") also denies
+    /// the values behind it.
     fn deny_taken_back(&mut self) {
-        let negations: Vec<Box<str>> = self
+        let negations: std::collections::HashSet<Box<str>> = self
             .phrases
             .keys()
             .filter(|word| self.tags(word).has(Tags::NEG))
             .cloned()
             .collect();
-        for word in negations {
-            for phrase in self.phrases.get_mut(&word).into_iter().flatten() {
-                if phrase.tags.has(Tags::TAKE_BACK.union(Tags::TAKE_BACK_LAST)) {
+        let back = Tags::TAKE_BACK.union(Tags::TAKE_BACK_LAST);
+        for (first, phrases) in &mut self.phrases {
+            for phrase in phrases.iter_mut().filter(|phrase| phrase.tags.has(back)) {
+                let last = phrase.rest.last().unwrap_or(first);
+                if negations.contains(first) || negations.contains(last) {
                     phrase.tags = phrase.tags.union(Tags::NEG);
                 }
             }

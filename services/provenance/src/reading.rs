@@ -562,6 +562,8 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     fragment.sends = has(Tags::FIX);
     fragment.restrict = context.signs(clause).has(Signs::RESTRICT);
     fragment.also |= first_word_is(clause, Tags::AND);
+    // "and Bob 30"
+    fragment.can_ask |= first_word_is(clause, Tags::AND);
     Move::Fragment(fragment)
 }
 
@@ -639,6 +641,14 @@ fn forbid(found: &Arguments) -> Move {
 fn stop(found: &Arguments) -> Move {
     if found.negated {
         return Move::Nothing;
+    }
+    // "cancel both of them"
+    if found.each {
+        return Move::TakeBack {
+            all: true,
+            of_what: true,
+            bare_no: false,
+        };
     }
     let (payees, amounts) = (found.every_payee(), found.every_amount());
     if payees.is_empty() && amounts.is_empty() {

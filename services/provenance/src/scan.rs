@@ -194,7 +194,10 @@ impl Scan<'_, '_> {
                 at: self.at(at),
             },
             total: token.has(Tags::TOTAL),
-            after_to: matches!(preposition, Preposition::To | Preposition::Into),
+            after_to: matches!(
+                preposition,
+                Preposition::To | Preposition::Into | Preposition::For
+            ),
             after_from: preposition == Preposition::From,
             after_on: preposition == Preposition::On,
         });

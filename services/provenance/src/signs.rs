@@ -14,6 +14,7 @@ use crate::{
 
 /// Gives tokens the class that a turn of phrase puts them in.
 pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
+    let in_a_letter = signs.iter().any(|sign| sign.signs.has(Signs::LETTER));
     for sign in signs {
         let from = tokens.partition_point(|token| token.start < sign.start);
         let Some(first) = tokens.get_mut(from) else {
@@ -24,7 +25,7 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
         }
         let whole = if sign.signs.has(Signs::LETTER) {
             Some(Tags::FILLER)
-        } else if sign.signs.has(Signs::I_ASK) {
+        } else if sign.signs.has(Signs::I_ASK) && in_a_letter {
             Some(Tags::FRAME)
         } else {
             None

@@ -93,7 +93,7 @@ mod tests {
             profile_field: None,
             typed: serde_json::Map::new(),
             rules_version: "rules/1".to_owned(),
-            provenance_version: "provenance/1".to_owned(),
+            provenance_version: "provenance/2".to_owned(),
             lines: (1..)
                 .take(lines)
                 .map(|line_number| StoredLine {

@@ -264,7 +264,7 @@ impl Visitor<'_> {
                     (SELECT max(sequence) FROM bank.utterance u WHERE u.customer_id = c.customer_id)
                FROM bank.customer c WHERE display_name = $1 AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)",
             "INSERT INTO bank.pending_version (customer_id, action_id, version, currency, from_account_id, rules_version, provenance_version)
-             SELECT a.customer_id, $2, 1, a.currency, a.account_id, 'rules/1', 'provenance/1'
+             SELECT a.customer_id, $2, 1, a.currency, a.account_id, 'rules/1', 'provenance/2'
                FROM bank.account a JOIN bank.customer c USING (customer_id)
               WHERE c.display_name = $1 AND a.is_default AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)",
             "INSERT INTO bank.pending_line (customer_id, action_id, version, line_number, payee_id, amount_minor_units)

@@ -1,0 +1,9 @@
+//! The grounding of whole conversations: the tables of cases, one customer's requests, and what always holds.
+
+mod acts;
+mod corpus;
+mod duration;
+mod ilse;
+mod life;
+mod payments;
+mod properties;
