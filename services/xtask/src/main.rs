@@ -6,9 +6,12 @@
 mod cargo;
 mod clients;
 mod commands;
+mod conformance;
 mod control;
 mod counts;
 mod deny;
+mod peers;
+mod processes;
 mod signals;
 mod state;
 mod tools;

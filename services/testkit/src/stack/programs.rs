@@ -14,6 +14,9 @@ pub const BUILT_VARIABLE: &str = "COUNTERSIGN_PROGRAMS_BUILT";
 /// The program that tests start in the agent's place.
 const ATTACKER: &str = "countersign-hostile-agent";
 
+/// What `build_fixtures` builds.
+const FIXTURES: [&str; 2] = ["countersign-door", "countersign-conforming-server"];
+
 /// Builds every service's program and returns the folder they lie in. Cargo's progress shows on standard
 /// error when `loud`.
 ///
@@ -30,6 +33,14 @@ pub fn build(loud: bool) -> anyhow::Result<PathBuf> {
 /// As [`build`].
 pub fn build_attacker(loud: bool) -> anyhow::Result<PathBuf> {
     Ok(build_programs(&[ATTACKER.to_owned()], loud)?.join(ATTACKER))
+}
+
+/// Builds the servers that tests put behind a door, and the door, and returns the folder they lie in.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_fixtures(loud: bool) -> anyhow::Result<PathBuf> {
+    build_programs(&FIXTURES.map(str::to_owned), loud)
 }
 
 fn build_programs(names: &[String], loud: bool) -> anyhow::Result<PathBuf> {

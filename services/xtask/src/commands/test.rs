@@ -35,6 +35,8 @@ enum Part {
     Browser,
     /// Clients that none of us wrote, against the door
     Clients,
+    /// The official conformance suite, directly and through the door
+    Conformance,
 }
 
 /// Runs the parts, prints what each took and one closing line.
@@ -78,6 +80,9 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
             cluster.stop();
             std::fs::remove_dir_all(folder)?;
         }
+    }
+    if wanted(Part::Conformance) {
+        run.step("conformance", crate::conformance::test);
     }
     if wanted(Part::Web) {
         run.step("pages: build and unit tests", crate::web::build_and_test);
