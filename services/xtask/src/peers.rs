@@ -39,14 +39,17 @@ impl Peers {
         if fs::read(&mark).ok().as_deref() != Some(&lock[..]) {
             println!("Installing the packages of {FOLDER} into target/peers");
             fs::create_dir_all(&folder)?;
-            for name in ["package.json", "package-lock.json", ".npmrc"] {
-                fs::copy(from.join(name), folder.join(name))?;
-            }
+            copy(
+                &from,
+                &folder,
+                &["package.json", "package-lock.json", ".npmrc"],
+            )?;
             let mut npm = Command::new("npm");
             npm.current_dir(&folder);
             must(npm.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
             fs::write(mark, lock)?;
         }
+        copy(&from, &folder, &["session.mjs"])?;
         let node = node_22(&folder)?;
         Ok(Self { folder, node })
     }
@@ -68,6 +71,13 @@ impl Peers {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+}
+
+fn copy(from: &Path, to: &Path, names: &[&str]) -> anyhow::Result<()> {
+    for name in names {
+        fs::copy(from.join(name), to.join(name)).with_context(|| format!("copy {name}"))?;
+    }
+    Ok(())
 }
 
 /// The packaged Node.js where it fits this machine, else the installed one where it is new enough.

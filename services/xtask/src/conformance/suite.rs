@@ -13,8 +13,16 @@ use crate::peers::Peers;
 /// The requirement sets that are run.
 pub const REQUIREMENTS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
-/// Members of a check that differ between two runs of the same program.
-const VOLATILE: [&str; 1] = ["timestamp"];
+/// Members of a check that differ between two runs of the same program, and headers that belong to one
+/// connection (RFC 9110 section 7.6.1).
+const VOLATILE: [&str; 6] = [
+    "timestamp",
+    "date",
+    "transfer-encoding",
+    "content-length",
+    "connection",
+    "keep-alive",
+];
 
 /// Digits of a clock in milliseconds, and of nothing else in a check.
 const CLOCK_DIGITS_MIN: usize = 13;
@@ -37,7 +45,7 @@ pub struct Check {
 }
 
 impl Checks {
-    /// Runs a requirement set against a server.
+    /// Runs a requirement set against a server, with a session token in every request where there is one.
     ///
     /// # Errors
     /// When the suite does not run or leaves no checks.
@@ -45,15 +53,19 @@ impl Checks {
         peers: &Peers,
         requirements: &str,
         address: &str,
-        preload: Option<&Path>,
+        session: Option<&str>,
     ) -> anyhow::Result<Self> {
         let folder = peers.folder().join("results");
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
         let mut suite = Command::new(peers.node());
-        if let Some(preload) = preload {
-            suite.arg("--import").arg(preload);
+        if let Some(session) = session {
+            suite
+                .arg("--import")
+                .arg(peers.folder().join("session.mjs"));
+            suite.env("COUNTERSIGN_SESSION", session);
+            suite.env("COUNTERSIGN_ADDRESS", address);
         }
         suite
             .arg(peers.file("@modelcontextprotocol/conformance/dist/index.js"))
@@ -138,6 +150,10 @@ fn settle(value: &mut Value) {
         Value::Object(members) => {
             for name in VOLATILE {
                 members.remove(name);
+            }
+            // A server-sent event's id says which stream came first.
+            if members.contains_key("data") && members.contains_key("id") {
+                members.remove("id");
             }
             for (name, member) in members.iter_mut() {
                 if name.to_ascii_lowercase().contains("sessionid") {
