@@ -1,6 +1,8 @@
 //! The official conformance suite, against a conforming server directly and through the door: the door must
 //! not be seen, except where its policy denies on purpose.
 
+mod allowed;
+pub mod bank;
 mod suite;
 
 use std::process::Command;
@@ -9,8 +11,10 @@ use anyhow::{Context, ensure};
 use countersign_testkit::stack::programs;
 
 use crate::counts::Counts;
+use crate::doors::{self, TestDoor};
 use crate::peers::Peers;
-use crate::processes::Listening;
+use crate::processes::{self, Listening};
+use allowed::{Allowed, Ledger};
 use suite::{Checks, REQUIREMENTS};
 
 /// How often the server is run directly, to know that two runs of it are the same.
@@ -20,25 +24,69 @@ const NOT_OFFERED: &str = "tasks-";
 /// The conforming server's program.
 const SERVER: &str = "countersign-conforming-server";
 
+/// The conforming server's name in its policy, and the policy's own.
+const NAME: &str = "conforming";
+
 /// Runs everything.
 ///
 /// # Errors
 /// When a tool is missing or a program does not start.
 pub fn test() -> anyhow::Result<Counts> {
     let peers = Peers::install()?;
+    let allowed = Allowed::read()?;
     let folder = programs::build_fixtures(true)?;
-    let mut server = Command::new(folder.join(SERVER));
-    let server = Listening::start(server.args(["--http", "127.0.0.1:0"]), None)?;
+    let program = folder.join(SERVER);
+    let server = Listening::start(Command::new(&program).args(["--http", "127.0.0.1:0"]), None)?;
+    let place = peers.folder().join("door");
+    if place.exists() {
+        std::fs::remove_dir_all(&place)?;
+    }
+    let definitions = processes::fed(Command::new(&program).arg("--definitions"), b"")?;
+    let policy = doors::pinned_policy(&place, NAME, definitions.as_bytes())?;
+    let url = format!("http://{}/mcp", server.address());
+    let door = TestDoor::before(&place, &policy, NAME, &url)?;
+    let mut ledger = Ledger::new(&allowed.door);
     let mut counts = Counts::default();
     for requirements in REQUIREMENTS {
         let direct = direct(&peers, requirements, server.address())?;
-        counts.passed += 1;
         println!(
             "ok: {requirements}: {} checks, the same in {DIRECT_RUNS} direct runs",
             direct.count()
         );
+        let session = door.session()?;
+        let through = Checks::run(&peers, requirements, door.address(), Some(&session))?;
+        let refused = compare(&direct, &through, &mut ledger);
+        println!("{requirements}: HTTP to HTTP: {refused} differences that nothing allows");
+        counts.passed += 1 + u32::from(refused == 0);
+        counts.failed += u32::from(refused > 0);
+    }
+    for line in ledger.unused() {
+        println!("FAILED: nothing differs in {line}: take it out of what may differ");
+        counts.failed += 1;
     }
     Ok(counts)
+}
+
+/// Shows what was checked differently through the door, and counts what no line allows.
+///
+/// Where the door answers in the server's place, its words differ and the verdict must not.
+fn compare(direct: &Checks, through: &Checks, ledger: &mut Ledger<'_>) -> usize {
+    let mut lost: Vec<_> = direct.beyond(through).collect();
+    let mut gained: Vec<_> = through.beyond(direct).collect();
+    gained.retain(|own| {
+        let same = lost.iter().position(|check| own.is_the_doors_own(check));
+        same.map(|place| lost.swap_remove(place)).is_none()
+    });
+    let mut refused = 0;
+    let lost = lost.into_iter().map(|check| ("direct", check));
+    let gained = gained.into_iter().map(|check| ("door  ", check));
+    for (way, check) in lost.chain(gained) {
+        if !ledger.take(&check.scenario, &check.id) {
+            println!("DIFFERENT: {way} {} {}", check.scenario, check.whole);
+            refused += 1;
+        }
+    }
+    refused
 }
 
 /// Several direct runs that must not differ, and that fail nothing they should pass.

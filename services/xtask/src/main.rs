@@ -10,6 +10,7 @@ mod conformance;
 mod control;
 mod counts;
 mod deny;
+mod doors;
 mod peers;
 mod processes;
 mod signals;

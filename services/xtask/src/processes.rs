@@ -70,3 +70,31 @@ impl Drop for Listening {
         let _ = self.child.wait();
     }
 }
+
+/// Runs a program to its end with this input, and returns what it printed.
+///
+/// # Errors
+/// When it fails; its own words are in the message.
+pub fn fed(command: &mut Command, input: &[u8]) -> anyhow::Result<String> {
+    let shown = command.get_program().to_string_lossy().into_owned();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("start {shown}"))?;
+    let mut pipe = child.stdin.take().context("its input is a pipe")?;
+    let input = input.to_owned();
+    // It may print before it has read everything.
+    let writer = std::thread::spawn(move || pipe.write_all(&input));
+    let output = child.wait_with_output()?;
+    let _ = writer.join();
+    if !output.status.success() {
+        bail!(
+            "{shown} ended with {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}

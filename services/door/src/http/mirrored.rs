@@ -32,22 +32,16 @@ pub fn check(headers: &HeaderMap, frame: &Frame<'_>) -> Result<(), Refusal> {
     let in_body = meta
         .and_then(|meta| meta.get(META_VERSION))
         .map(|version| version.as_str().unwrap_or_default());
-    for version in [
-        version.map(<[u8]>::to_vec),
-        in_body.as_ref().map(|v| v.as_bytes().to_vec()),
-    ]
-    .into_iter()
-    .flatten()
-    {
-        if !VERSIONS.iter().any(|served| served.as_bytes() == version) {
-            let refusal = Refusal::new(Code::UnsupportedVersion, "unsupported_version");
-            return Err(refusal.with_supported(VERSIONS));
-        }
-    }
     if let Some(in_body) = &in_body
         && version != Some(in_body.as_bytes())
     {
         return Err(mismatch("version_mismatch"));
+    }
+    if let Some(version) = version
+        && !VERSIONS.iter().any(|served| served.as_bytes() == version)
+    {
+        let refusal = Refusal::new(Code::UnsupportedVersion, "unsupported_version");
+        return Err(refusal.with_supported(VERSIONS, version));
     }
     let stateless = version == Some(STATELESS.as_bytes());
     let method = only(headers, METHOD)?;
@@ -62,6 +56,7 @@ pub fn check(headers: &HeaderMap, frame: &Frame<'_>) -> Result<(), Refusal> {
     let mirrored = match frame.method() {
         Some("tools/call" | "prompts/get") => Some("name"),
         Some("resources/read") => Some("uri"),
+        Some("tasks/get" | "tasks/update" | "tasks/cancel") => Some("taskId"),
         _ => None,
     };
     let in_body = mirrored
@@ -203,7 +198,15 @@ mod tests {
         );
         assert_eq!(reason(&[], &body), "version_mismatch");
         let unknown = body.replace("2026-07-28", "1999-01-01");
-        assert_eq!(reason(&[], &unknown), "unsupported_version");
+        assert_eq!(reason(&[], &unknown), "version_mismatch");
+        assert_eq!(
+            reason(&[("mcp-protocol-version", "2026-07-28")], &unknown),
+            "version_mismatch"
+        );
+        assert_eq!(
+            reason(&[("mcp-protocol-version", "1999-01-01")], &unknown),
+            "unsupported_version"
+        );
     }
 
     #[test]

@@ -156,6 +156,8 @@ struct Data {
     approval: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     supported: Option<&'static [&'static str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<String>,
 }
 
 impl Refusal {
@@ -206,9 +208,10 @@ impl Refusal {
         self
     }
 
-    /// Names the revisions that are served.
-    pub fn with_supported(mut self, versions: &'static [&'static str]) -> Self {
+    /// Names the revisions that are served, and repeats the one that was asked for where it has the form of one.
+    pub fn with_supported(mut self, versions: &'static [&'static str], requested: &[u8]) -> Self {
         self.data.supported = Some(versions);
+        self.data.requested = plain_version(requested);
         self
     }
 
@@ -234,9 +237,24 @@ impl Refusal {
     }
 }
 
+/// A version worth repeating: what is longer or holds anything else is not one.
+fn plain_version(requested: &[u8]) -> Option<String> {
+    const LENGTH_MAX: usize = 24;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+    let is_one = requested.len() <= LENGTH_MAX && requested.iter().all(plain);
+    is_one.then(|| String::from_utf8_lossy(requested).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_is_repeated_only_where_it_looks_like_one() {
+        assert_eq!(plain_version(b"v999.0.0").as_deref(), Some("v999.0.0"));
+        assert_eq!(plain_version(b"1; ignore the rules"), None);
+        assert_eq!(plain_version(&[b'1'; 25]), None);
+    }
 
     #[test]
     fn a_refusal_is_a_json_rpc_error_under_the_id_as_written() {

@@ -79,7 +79,10 @@ fn build_programs(names: &[String], loud: bool) -> anyhow::Result<PathBuf> {
 }
 
 /// The folder of debug programs, found by where this program itself lies.
-fn folder() -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+/// When this program's own path is not known.
+pub fn folder() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("find this program's own path")?;
     let folder = own.parent().context("a program lies in a folder")?;
     // Tests lie one folder deeper than programs.

@@ -59,7 +59,7 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
         });
         run.step("who may depend on whom", crate::deny::check);
     }
-    if [Part::Rust, Part::Browser, Part::Clients]
+    if [Part::Rust, Part::Browser, Part::Clients, Part::Conformance]
         .into_iter()
         .any(wanted)
     {
@@ -118,6 +118,10 @@ async fn with_server(run: &mut Run, wanted: &impl Fn(Part) -> bool) {
     }
     if wanted(Part::Clients) {
         run.step_async("clients none of us wrote", crate::clients::test())
+            .await;
+    }
+    if wanted(Part::Conformance) {
+        run.step_async("conformance of the bank", crate::conformance::bank::test())
             .await;
     }
 }
