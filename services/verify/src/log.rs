@@ -10,13 +10,9 @@ use crate::command::LogArguments;
 use crate::policy::Policies;
 use crate::verdict::{Verdict, read, read_keys};
 
-/// Events that a record writes about itself; a head of their own is not asked for.
-const OWN_EVENTS: [&str; 4] = [
-    "key_changed",
-    "log_recovered",
-    "log_resumed",
-    "segment_opened",
-];
+/// Events that decide something. How a call ended, and what a record writes about itself, needs no
+/// head of its own.
+const DECISIONS: [&str; 4] = ["allowed", "denied", "held", "released"];
 
 /// Checks a log.
 pub fn verify(arguments: &LogArguments) -> Verdict {
@@ -55,7 +51,7 @@ impl Seen {
             self.root = Some(step.frontier.root());
         }
         let event = step.payload.get("event").and_then(|event| event.as_str());
-        let is_own = event.is_some_and(|event| OWN_EVENTS.contains(&event));
+        let decides = event.is_some_and(|event| DECISIONS.contains(&event));
         self.key_changes += u64::from(event == Some("key_changed"));
         if self.foreign_policy.is_none() && !policies.made(step.payload) {
             self.foreign_policy = Some(number);
@@ -64,7 +60,7 @@ impl Seen {
             Some(root) if root != step.frontier.root() => {
                 self.forked.get_or_insert(number);
             }
-            None if each_signed && !is_own => {
+            None if each_signed && decides => {
                 self.unsigned.get_or_insert(number);
             }
             _ => {}
