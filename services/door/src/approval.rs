@@ -23,4 +23,4 @@ mod testing;
 mod webhook;
 
 pub use meta::Wishes;
-pub use open::{ApprovalArgs, open};
+pub use open::{ApprovalArgs, Open, open};

@@ -4,4 +4,6 @@ pub mod configured;
 pub mod export;
 pub mod keys;
 pub mod pin;
+pub mod place;
+pub mod run;
 pub mod witness;

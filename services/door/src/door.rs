@@ -1,11 +1,11 @@
 //! The door: everything one decision needs, whichever way messages come and go.
 
-use std::borrow::Cow;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use anyhow::Context as _;
-use countersign_policy::{Pin, Policy, RateLimiter};
+use countersign_journal::{Mode, Options, Ticket};
+use countersign_policy::{CapLedger, Pin, Policy, RateLimiter};
 use countersign_receipts::{Hash, LogSigner};
 
 use crate::judge::catalogue::Catalogue;
@@ -35,36 +35,22 @@ impl Rules {
     }
 }
 
+/// Where and how the record is kept.
+pub struct Record {
+    /// Its folder.
+    pub directory: PathBuf,
+    /// Who signs it.
+    pub signer: LogSigner,
+    /// How.
+    pub options: Options,
+}
+
 /// A server behind the door, as decisions see it.
 pub struct Server {
     /// The name the policy knows it under.
     pub name: Box<str>,
     /// What it offers.
     pub catalogue: Catalogue,
-    /// Whether clients see its tools as `server__tool`.
-    is_prefixed: bool,
-}
-
-impl Server {
-    /// The name of a tool as clients and the policy know it.
-    pub fn shown_name<'n>(&self, inner: &'n str) -> Cow<'n, str> {
-        match self.is_prefixed {
-            true => Cow::Owned(format!("{}{BETWEEN_NAMES}{inner}", self.name)),
-            false => Cow::Borrowed(inner),
-        }
-    }
-
-    /// The name of a tool as the server knows it. A name without the prefix stays as it is: no
-    /// server offers it then.
-    pub fn inner_name<'n>(&self, shown: &'n str) -> &'n str {
-        if !self.is_prefixed {
-            return shown;
-        }
-        shown
-            .strip_prefix(&*self.name)
-            .and_then(|rest| rest.strip_prefix(BETWEEN_NAMES))
-            .unwrap_or(shown)
-    }
 }
 
 /// One door before one server or several.
@@ -72,10 +58,14 @@ pub struct Door {
     rules: RwLock<Arc<Rules>>,
     /// How often.
     pub rates: RateLimiter,
-    /// The servers, in the order of their names.
+    /// What caps have counted.
+    pub caps: CapLedger,
+    /// The servers.
     pub servers: Vec<Server>,
     /// The record.
     pub log: Arc<DecisionLog>,
+    /// Whether a line that was handed to the record must be waited for.
+    pub settles: bool,
     holds: OnceLock<Arc<dyn Holds>>,
 }
 
@@ -84,27 +74,25 @@ impl Door {
     ///
     /// # Errors
     /// Whatever is unusable; the door does not start then.
-    pub fn open(
-        rules: Rules,
-        servers: &[&str],
-        log_directory: &Path,
-        signer: LogSigner,
-    ) -> anyhow::Result<Self> {
+    pub fn open(rules: Rules, servers: &[&str], record: Record) -> anyhow::Result<Self> {
         anyhow::ensure!(!servers.is_empty(), "the door has no server behind it");
+        let mode = record.options.mode;
         let (log, torn_bytes) =
-            DecisionLog::open(log_directory, signer).context("open the record")?;
+            DecisionLog::open_with(&record.directory, record.signer, record.options)
+                .context("open the record")?;
         log.append(&Run::opened(log.key_id(), &rules.mark, torn_bytes))?;
         log.sign_head()?;
         let server = |name: &&str| Server {
             name: (*name).into(),
             catalogue: Catalogue::default(),
-            is_prefixed: servers.len() > 1,
         };
         Ok(Self {
             rules: RwLock::new(Arc::new(rules)),
             rates: RateLimiter::new(),
+            caps: CapLedger::new(),
             servers: servers.iter().map(server).collect(),
             log: Arc::new(log),
+            settles: mode != Mode::Written,
             holds: OnceLock::new(),
         })
     }
@@ -114,9 +102,32 @@ impl Door {
         Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Puts other rules in the place of these, whole. Calls that are being judged keep the old ones.
+    ///
+    /// # Errors
+    /// When it cannot be recorded; the old rules stay.
+    pub fn set_rules(&self, rules: Rules) -> Result<(), WriteError> {
+        let mut current = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        self.log
+            .append(&Run::policy_changed(self.log.key_id(), &rules.mark))?;
+        *current = Arc::new(rules);
+        Ok(())
+    }
+
     /// Says who holds calls for a person. Only the first one counts.
     pub fn set_holds(&self, holds: Arc<dyn Holds>) {
         let _ = self.holds.set(holds);
+    }
+
+    /// Where a tool goes: the server, and the tool's own name there. One server's tools keep their
+    /// names; those of several are called `server__tool`.
+    pub fn resolve<'n>(&self, shown: &'n str) -> Option<(usize, &'n str)> {
+        if let [_] = &self.servers[..] {
+            return Some((0, shown));
+        }
+        let (server, inner) = shown.split_once(BETWEEN_NAMES)?;
+        let place = self.servers.iter().position(|one| *one.name == *server)?;
+        Some((place, inner))
     }
 
     /// Who holds calls for a person, if anybody does.
@@ -133,6 +144,18 @@ impl Door {
         self.log
             .append(&Run::closed(self.log.key_id(), &rules.mark))?;
         self.log.sign_head()
+    }
+
+    /// Waits until a line is as sure as it must be before what it is about goes on.
+    ///
+    /// # Errors
+    /// [`WriteError`]; what it is about must not happen then.
+    pub fn settle(&self, ticket: &Ticket) -> Result<(), WriteError> {
+        let settled = self.log.settle(ticket);
+        if let Err(error) = &settled {
+            tracing::error!(%error, "Could not settle a decision in the record");
+        }
+        settled
     }
 
     /// The ending of the call whose line has this leaf.
@@ -152,8 +175,7 @@ impl Door {
         let server = &self.servers[server];
         let rules = self.rules();
         for (name, found) in changed {
-            let name = server.shown_name(name);
-            let pinned = rules.policy.pin(&name);
+            let pinned = rules.policy.pin_of(&server.name, name);
             if pinned.is_none() || pinned == *found {
                 continue;
             }
@@ -161,7 +183,7 @@ impl Door {
             let text = |pin: Option<Pin>| pin.map(|pin| pin.to_string());
             self.log.append(&DefinitionSeen::changed(
                 &server.name,
-                &name,
+                name,
                 text(pinned),
                 text(*found),
             ))?;

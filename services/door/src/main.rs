@@ -6,24 +6,25 @@
 //! it holds no database and knows nothing of banks.
 
 mod approval;
-#[expect(dead_code, reason = "the fronts that are still to come use the rest")]
 mod caller;
 mod clock;
 mod commands;
 mod config;
 mod door;
-#[expect(dead_code, reason = "the fronts that are still to come use the rest")]
 mod http;
-#[expect(dead_code, reason = "the fronts that are still to come use the rest")]
 mod judge;
 mod log;
+mod pipes;
 mod record;
+mod reload;
+mod session;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{configured, export, keys, pin, witness};
+use crate::commands::{configured, export, keys, pin, run, witness};
+use crate::pipes::keeper;
 
 /// An allowlist proxy before MCP servers: what the policy does not allow is refused, and every
 /// decision is recorded before it takes effect.
@@ -41,10 +42,14 @@ enum Command {
     Export(export::Args),
     Keys(keys::Args),
     Pin(pin::Args),
+    Run(run::Args),
     Witness(witness::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
+    if keeper::is_asked_for() {
+        return keeper::run();
+    }
     if configured::is_asked_for() {
         return configured::run();
     }
@@ -52,6 +57,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Export(args) => export::run(&args),
         Command::Keys(args) => keys::run(&args),
         Command::Pin(args) => pin::run(&args),
+        Command::Run(args) => run::run(args),
         Command::Witness(args) => witness::run(&args),
     }
 }

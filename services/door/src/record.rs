@@ -71,6 +71,9 @@ pub struct Decided<'a> {
     policy: &'a PolicyMark,
     rule: &'a str,
     reason: &'a str,
+    /// What an observing policy would have done with a call it let pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     acknowledged: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,19 +117,22 @@ pub struct Subject<'a> {
 impl<'a> Decided<'a> {
     /// The line about a decision.
     pub fn new(subject: &'a Subject<'a>, decision: &Decision<'a>) -> Self {
-        let (event, forwarded) = match decision.effect {
-            Effect::Allow => ("allowed", true),
-            Effect::Deny => ("denied", false),
-            Effect::Hold => ("held", false),
+        let event = |effect| match effect {
+            Effect::Allow => "allowed",
+            Effect::Deny => "denied",
+            Effect::Hold => "held",
         };
-        Self::build(
+        let forwarded = decision.effect == Effect::Allow;
+        let mut line = Self::build(
             subject,
-            event,
+            event(decision.effect),
             decision.rule,
             decision.reason.code(),
             forwarded,
-        )
-        .with_acknowledged(decision.acknowledged.map(|given| given.text()))
+        );
+        line.observed = decision.observed.map(event);
+        line.acknowledged = decision.acknowledged.map(|given| given.text());
+        line
     }
 
     /// The line about a message that the policy passes without deciding.
@@ -142,11 +148,6 @@ impl<'a> Decided<'a> {
     /// The line about a message that is refused before the policy is asked.
     pub fn refused(subject: &'a Subject<'a>, rule: &'a str, reason: &'a str) -> Self {
         Self::build(subject, "denied", rule, reason, false)
-    }
-
-    fn with_acknowledged(mut self, acknowledged: Option<&'static str>) -> Self {
-        self.acknowledged = acknowledged;
-        self
     }
 
     fn build(
@@ -182,6 +183,7 @@ impl<'a> Decided<'a> {
             policy: subject.policy,
             rule,
             reason,
+            observed: None,
             acknowledged: None,
             arguments: params
                 .and_then(|params| params.get("arguments"))
@@ -250,7 +252,7 @@ impl Outcome {
 pub struct Run<'a> {
     v: u32,
     at: String,
-    /// `log_opened` or `log_closed`.
+    /// `log_opened`, `policy_changed` or `log_closed`.
     event: &'static str,
     door: &'static str,
     key: &'a str,
@@ -267,6 +269,11 @@ impl<'a> Run<'a> {
     /// The first line of a run; `torn_bytes` of an unfinished line were cut off before it.
     pub fn opened(key: &'a str, policy: &'a PolicyMark, torn_bytes: u64) -> Self {
         Self::new("log_opened", key, policy, torn_bytes)
+    }
+
+    /// The line about other rules that took the place of these.
+    pub fn policy_changed(key: &'a str, policy: &'a PolicyMark) -> Self {
+        Self::new("policy_changed", key, policy, 0)
     }
 
     /// The last line of a run that ended in order.

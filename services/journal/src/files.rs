@@ -45,7 +45,9 @@ impl Files {
         self.directory.join("decisions.state")
     }
 
-    pub(crate) fn lock(&self) -> PathBuf {
+    /// The file that the one process that writes holds locked.
+    #[must_use]
+    pub fn lock(&self) -> PathBuf {
         self.directory.join("decisions.lock")
     }
 

@@ -54,6 +54,7 @@ pub struct Policy {
     pub(crate) on_changed_tool: OnChangedTool,
     pub(crate) allow_dots: bool,
     pub(crate) rate_per_minute: Option<u32>,
+    pub(crate) message_rate_is_given: bool,
     pub(crate) message_rate_per_minute: u32,
     pub(crate) words: WriteWords,
     pub(crate) servers: HashMap<Box<str>, Server>,
@@ -111,6 +112,13 @@ impl Policy {
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Whether the file limits messages of any kind itself. A client that started the door on its own pipes
+    /// is limited only then.
+    #[must_use]
+    pub const fn message_rate_is_given(&self) -> bool {
+        self.message_rate_is_given
     }
 
     /// Whether a tool without a pin is refused.

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use countersign_identity::SigningKey;
+use countersign_journal::Options;
 use countersign_policy::Policy;
 use countersign_receipts::LogSigner;
 use countersign_serve::guard::Allowed;
 
 use crate::approval;
 use crate::config::Config;
-use crate::door::{Door, Rules};
+use crate::door::{Door, Record, Rules};
 use crate::http::gate::Gate;
 use crate::http::router::router;
 use crate::http::tokens::{Identity, Sessions};
@@ -63,8 +64,11 @@ fn open(config: Config) -> anyhow::Result<Gate> {
     let door = Door::open(
         Rules::new(policy),
         &[upstream.name()],
-        &config.log_directory,
-        signer,
+        Record {
+            directory: config.log_directory,
+            signer,
+            options: Options::default(),
+        },
     )?;
     Ok(Gate {
         door: Arc::new(door),

@@ -179,12 +179,15 @@ impl Exchange<'_> {
         on_hold: OnHold,
     ) -> Result<Passage, Refusal> {
         let Some(holds) = self.gate.door.holds() else {
-            passage.never_went_on();
+            passage.never_went_on(&self.gate.door);
             return Err(on_hold.refusal);
         };
         let (tell, told) = tokio::sync::oneshot::channel();
         let bytes = passage.edits.clone().apply(self.body).into_owned();
-        let held = self.message.held(self.frame, &passage, &on_hold, &bytes);
+        let tool = passage.tool();
+        let held = self
+            .message
+            .held(self.frame, tool.as_deref(), &on_hold, passage.leaf, &bytes);
         let mut withdraw = Withdraw {
             holds: Some(Arc::clone(holds)),
             call: self.message.call,
@@ -197,7 +200,7 @@ impl Exchange<'_> {
             }),
         ) {
             withdraw.holds = None;
-            passage.never_went_on();
+            passage.never_went_on(&self.gate.door);
             return Err(refusal);
         }
         let decided = told.await;
@@ -205,18 +208,34 @@ impl Exchange<'_> {
         match decided {
             Ok(Decided::Released(leaf)) => Ok(passage.under(leaf, &self.gate.door)),
             Ok(Decided::Refused(refusal)) => {
-                passage.never_went_on();
+                passage.never_went_on(&self.gate.door);
                 Err(refusal)
             }
             Err(_) => {
-                passage.never_went_on();
+                passage.never_went_on(&self.gate.door);
                 Err(on_hold.refusal)
             }
         }
     }
 
     async fn forward(&self, passage: Passage) -> Result<Response, Refusal> {
-        let Passage { leaf, edits, asked } = passage;
+        let Passage {
+            leaf,
+            ticket,
+            edits,
+            asked,
+            ..
+        } = passage;
+        if let Some(ticket) = ticket.filter(|_| self.gate.door.settles) {
+            // The disk may take its time; other calls go on meanwhile.
+            let settled = tokio::task::block_in_place(|| self.gate.door.settle(&ticket));
+            if settled.is_err() {
+                if let Some(asked) = asked {
+                    asked.ending.never_went_on();
+                }
+                return Err(Refusal::new(Code::NotRecorded, "not_recorded"));
+            }
+        }
         let body = match edits.is_empty() {
             true => self.body.clone(),
             false => Bytes::from(edits.apply(self.body).into_owned()),
@@ -278,7 +297,8 @@ impl Exchange<'_> {
         let judged = reply::read(&whole).ok().and_then(|frame| {
             let is_the_answer = frame.id() == self.frame.id();
             is_the_answer.then(|| {
-                let judged = reply::judge_answer(&self.gate.door, &asked, &frame, &whole);
+                let judged =
+                    reply::judge_answer(&self.gate.door, self.caller, &asked, &frame, &whole);
                 judged.map(std::borrow::Cow::into_owned)
             })
         });

@@ -91,7 +91,7 @@ impl Relayed {
                     tracing::warn!("An answer that nobody asked for is not passed on");
                     return None;
                 };
-                match reply::judge_answer(door, &asked, &frame, &data) {
+                match reply::judge_answer(door, &self.caller, &asked, &frame, &data) {
                     Ok(shown) => {
                         asked.ending.answered(self.passed);
                         match shown {

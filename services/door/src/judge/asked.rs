@@ -33,6 +33,7 @@ impl From<Id<'_>> for Key {
 pub struct Asked {
     /// The server it went to, by its place among the door's servers.
     pub server: usize,
+    #[expect(dead_code, reason = "the screens read it")]
     /// The method.
     pub method: Box<str>,
     /// The tool, of a call.
@@ -88,11 +89,6 @@ impl Open {
     /// Everything that is open, for when nothing will be answered any more.
     pub fn take_all(&mut self) -> Vec<Asked> {
         self.0.drain().map(|(_, asked)| asked).collect()
-    }
-
-    /// How many questions are open.
-    pub fn len(&self) -> usize {
-        self.0.len()
     }
 
     /// Whether none is.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_journal::Mode;
 use countersign_receipts::Hash;
 
 use crate::log::DecisionLog;
@@ -61,7 +62,15 @@ impl Drop for Ending {
     fn drop(&mut self) {
         let Some(event) = self.event else { return };
         let outcome = Outcome::new(event, self.decision, self.status, self.bytes);
-        if let Err(error) = self.log.append(&outcome) {
+        // It has happened already: nothing waits until the disk has it.
+        let noted = self
+            .log
+            .note(&outcome)
+            .and_then(|ticket| match self.log.mode() {
+                Mode::SignEach => self.log.settle(&ticket),
+                Mode::Written | Mode::Durable => Ok(()),
+            });
+        if let Err(error) = noted {
             tracing::error!(%error, "Could not record how a call ended");
         }
     }

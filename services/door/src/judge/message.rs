@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_policy::{Call, Counted, Decision, Effect, Hold, Live};
+use countersign_journal::Ticket;
+use countersign_policy::{Call, Circumstances, Counted, Decision, Effect, Hold, Live, Reservation};
 use countersign_receipts::Hash;
 use countersign_wire::{Frame, FrameError, Kind};
 
@@ -40,15 +41,26 @@ pub enum Ruling {
 pub struct Passage {
     /// The leaf of the line that let it pass.
     pub leaf: Hash,
+    /// Settled before the message goes on; none where that was waited for.
+    pub ticket: Option<Ticket>,
     /// What to change in its bytes.
     pub edits: Edits,
     /// What its answer has to be; of requests.
     pub asked: Option<Asked>,
+    /// What caps have counted for it.
+    pub counted: Reservation,
 }
 
 impl Passage {
-    /// It stays where it is; nothing has begun that could end.
-    pub fn never_went_on(self) {
+    /// The tool, of a call.
+    pub fn tool(&self) -> Option<Box<str>> {
+        self.asked.as_ref()?.tool.clone()
+    }
+
+    /// It stays where it is: nothing has begun that could end, and what it would have used up is
+    /// there again.
+    pub fn never_went_on(self, door: &Door) {
+        door.caps.give_back(self.counted);
         if let Some(asked) = self.asked {
             asked.ending.never_went_on();
         }
@@ -62,6 +74,7 @@ impl Passage {
             held.never_went_on();
         }
         self.leaf = leaf;
+        self.ticket = None;
         self
     }
 }
@@ -169,12 +182,14 @@ impl<'m> Message<'m> {
         }
     }
 
-    /// The message as an approver sees it. `bytes` are those the server would receive.
+    /// The message as an approver sees it. `bytes` are those the server would receive; `leaf` is that
+    /// of the line that says it is held.
     pub fn held<'h>(
         &'h self,
         frame: &'h Frame<'h>,
-        passage: &'h Passage,
+        tool: Option<&'h str>,
         on_hold: &'h OnHold,
+        leaf: Hash,
         bytes: &'h [u8],
     ) -> Held<'h> {
         Held {
@@ -182,14 +197,11 @@ impl<'m> Message<'m> {
             identity: &self.caller.identity,
             server: &self.door.servers[self.server].name,
             method: frame.method().unwrap_or_default(),
-            tool: passage
-                .asked
-                .as_ref()
-                .and_then(|asked| asked.tool.as_deref()),
+            tool,
             bytes,
             rule: &on_hold.rule,
             hold: on_hold.hold.as_ref(),
-            leaf: passage.leaf,
+            leaf,
             definition: on_hold.definition.as_deref(),
             policy: &self.rules.mark,
             // Read when the message was judged; one that says what nobody understands is refused there.
@@ -208,21 +220,22 @@ impl<'m> Message<'m> {
             Route::List(list) => self.plumbing(frame, Some(list)),
             Route::CallTool => self.call_tool(frame),
             Route::Decided => {
-                let decision = self.rules.policy.decide_method(
+                let groups = self.caller.group_names();
+                let decision = self.rules.policy.decide_method_in(
                     method,
                     frame.params(),
-                    &self.caller.identity,
-                    clock::monotonic_milliseconds(),
+                    (&self.caller.identity, clock::monotonic_milliseconds()),
+                    &self.circumstances(&groups),
                     &self.door.rates,
                 );
-                self.bind(frame, &self.subject(Some(frame)), &decision, None)
+                self.bind(frame, &self.subject(Some(frame)), decision, None)
             }
         }
     }
 
     fn plumbing(&self, frame: &Frame<'_>, list: Option<List>) -> Result<Ruling, Refusal> {
-        let leaf = self.write(&Decided::plumbing(&self.subject(Some(frame))))?;
-        Ok(Ruling::Pass(self.passage(frame, leaf, None, list)))
+        let ticket = self.note(&Decided::plumbing(&self.subject(Some(frame))))?;
+        Ok(Ruling::Pass(self.passage(frame, ticket, None, list)))
     }
 
     fn call_tool(&self, frame: &Frame<'_>) -> Result<Ruling, Refusal> {
@@ -241,8 +254,13 @@ impl<'m> Message<'m> {
         }
         let now = clock::monotonic_milliseconds();
         let server = &self.door.servers[self.server];
-        let live = if self.rules.policy.names_tool(&name) {
-            match server.catalogue.live(server.inner_name(&name), now) {
+        let inner = match self.door.resolve(&name) {
+            Some((server, inner)) if server == self.server => inner,
+            // No server offers it under this name.
+            _ => &*name,
+        };
+        let live = if self.rules.policy.names_tool(inner) {
+            match server.catalogue.live(inner, now) {
                 Some(live) => live,
                 None => return Ok(Ruling::ReadDefinitions),
             }
@@ -250,22 +268,34 @@ impl<'m> Message<'m> {
             // Whatever the server says: the policy has no line for it.
             Live::NotOffered
         };
-        let decision = self.rules.policy.decide_call(
+        let groups = self.caller.group_names();
+        let decision = self.rules.policy.decide_call_in(
             &Call {
                 server: &server.name,
-                name: &name,
+                name: inner,
                 arguments,
                 live,
                 identity: &self.caller.identity,
                 now_milliseconds: now,
             },
+            &self.circumstances(&groups),
             &self.door.rates,
         );
         let mut subject = self.subject(Some(frame));
         if let Live::Offered(pin) = live {
             subject.definition = Some(pin.to_string());
         }
-        self.bind(frame, &subject, &decision, Some(&name))
+        self.bind(frame, &subject, decision, Some(inner))
+    }
+
+    /// What rules may want to know besides the call.
+    fn circumstances<'c>(&'c self, groups: &'c [&'c str]) -> Circumstances<'c> {
+        Circumstances {
+            groups,
+            session: Some(&self.caller.session),
+            unix_seconds: i64::try_from(clock::unix_seconds()).unwrap_or(0),
+            caps: Some(&self.door.caps),
+        }
     }
 
     /// Writes a decision down and does what it says.
@@ -273,38 +303,55 @@ impl<'m> Message<'m> {
         &self,
         frame: &Frame<'_>,
         subject: &Subject<'_>,
-        decision: &Decision<'_>,
+        decision: Decision<'_>,
         tool: Option<&str>,
     ) -> Result<Ruling, Refusal> {
-        let leaf = self.write(&Decided::new(subject, decision))?;
+        let line = Decided::new(subject, &decision);
+        let ticket = match self.note(&line) {
+            Ok(ticket) => ticket,
+            Err(not_recorded) => {
+                self.door.caps.give_back(decision.counted);
+                return Err(not_recorded);
+            }
+        };
+        if decision.effect != Effect::Allow {
+            // What is refused or held is told at once; what goes on is settled with its neighbours.
+            self.door.settle(&ticket).map_err(|_| not_recorded())?;
+        }
+        let leaf = ticket.leaf();
         let refusal = |code| {
             Refusal::new(code, decision.reason.code())
                 .with_rule(decision.rule)
                 .with_argument(decision.argument)
                 .with_receipt(leaf)
         };
+        let passage = |counted| Passage {
+            counted,
+            ..self.passage(frame, ticket, tool, None)
+        };
         match decision.effect {
-            Effect::Allow => Ok(Ruling::Pass(self.passage(frame, leaf, tool, None))),
+            Effect::Allow => Ok(Ruling::Pass(passage(decision.counted))),
             Effect::Deny => Err(refusal(Code::Blocked)),
-            Effect::Hold => Ok(Ruling::Hold(
-                self.passage(frame, leaf, tool, None),
-                OnHold {
+            Effect::Hold => {
+                let on_hold = OnHold {
                     rule: decision.rule.into(),
                     hold: decision.hold.clone(),
                     definition: subject.definition.clone(),
                     refusal: refusal(Code::ApprovalNeeded),
-                },
-            )),
+                };
+                Ok(Ruling::Hold(passage(decision.counted), on_hold))
+            }
         }
     }
 
     fn passage(
         &self,
         frame: &Frame<'_>,
-        leaf: Hash,
+        ticket: Ticket,
         tool: Option<&str>,
         list: Option<List>,
     ) -> Passage {
+        let leaf = ticket.leaf();
         let asked = frame.id_raw().map(|id| Asked {
             server: self.server,
             method: frame.method().unwrap_or_default().into(),
@@ -315,8 +362,10 @@ impl<'m> Message<'m> {
         });
         Passage {
             leaf,
+            ticket: Some(ticket),
             edits: meta::strip(frame, self.bytes),
             asked,
+            counted: Reservation::default(),
         }
     }
 
@@ -335,11 +384,22 @@ impl<'m> Message<'m> {
 
     /// Writes a line down, or refuses the message.
     fn write(&self, line: &Decided<'_>) -> Result<Hash, Refusal> {
-        self.door.log.append(line).map_err(|error| {
+        let ticket = self.note(line)?;
+        self.door.settle(&ticket).map_err(|_| not_recorded())?;
+        Ok(ticket.leaf())
+    }
+
+    /// Hands a line to the record. What it is about waits until it is settled.
+    fn note(&self, line: &Decided<'_>) -> Result<Ticket, Refusal> {
+        self.door.log.note(line).map_err(|error| {
             tracing::error!(%error, "Could not record a decision");
-            Refusal::new(Code::NotRecorded, "not_recorded")
+            not_recorded()
         })
     }
+}
+
+fn not_recorded() -> Refusal {
+    Refusal::new(Code::NotRecorded, "not_recorded")
 }
 
 /// The door's own question, recorded like any other.

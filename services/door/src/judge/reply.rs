@@ -38,6 +38,7 @@ pub fn read(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
 /// The refusal to answer with instead.
 pub fn judge_answer<'b>(
     door: &Door,
+    caller: &Caller,
     asked: &Asked,
     frame: &Frame<'_>,
     bytes: &'b [u8],
@@ -52,7 +53,7 @@ pub fn judge_answer<'b>(
     }
     let mut edits = Edits::NONE;
     if asked.list.is_some() {
-        edits.extend(cut_list(door, asked, frame).map_err(|_| refuse("unreadable_list"))?);
+        edits.extend(cut_list(door, caller, asked, frame).map_err(|_| refuse("unreadable_list"))?);
     }
     Ok(edits.apply(bytes))
 }
@@ -70,7 +71,12 @@ fn is_answer(frame: &Frame<'_>) -> bool {
 }
 
 /// Takes in what a page says and cuts it down to what would pass.
-fn cut_list(door: &Door, asked: &Asked, frame: &Frame<'_>) -> Result<Edits, lists::ListError> {
+fn cut_list(
+    door: &Door,
+    caller: &Caller,
+    asked: &Asked,
+    frame: &Frame<'_>,
+) -> Result<Edits, lists::ListError> {
     let Some(list) = asked.list else {
         return Ok(Edits::NONE);
     };
@@ -80,7 +86,10 @@ fn cut_list(door: &Door, asked: &Asked, frame: &Frame<'_>) -> Result<Edits, list
     };
     let rules = door.rules();
     if let Some(reader) = list.read_by {
-        let readable = rules.policy.names_method(reader);
+        let groups = caller.group_names();
+        let readable = rules
+            .policy
+            .names_method_for(reader, &caller.identity, &groups);
         return Ok(page.cut(|_| readable));
     }
     let server = &door.servers[asked.server];
@@ -89,11 +98,13 @@ fn cut_list(door: &Door, asked: &Asked, frame: &Frame<'_>) -> Result<Edits, list
         tracing::error!(%error, "Could not record a changed definition");
         lists::ListError::Malformed
     })?;
+    let groups = caller.group_names();
     Ok(page.cut(|entry| {
         entry.name.as_deref().is_some_and(|name| {
             let live = Catalogue::on_page(&page.entries, name);
-            let shown = server.shown_name(name);
-            rules.policy.would_pass(&server.name, &shown, live)
+            rules
+                .policy
+                .would_pass_for(&server.name, name, live, &caller.identity, &groups)
         })
     }))
 }
@@ -132,7 +143,12 @@ pub fn judge_question(
         }
         Counted::Beyond => return Err(Refusal::new(Code::Blocked, "flood")),
     }
-    if method == "ping" || message.rules.policy.names_method(method) {
+    if method == "ping"
+        || message
+            .rules
+            .policy
+            .names_method_for(method, &caller.identity, &caller.group_names())
+    {
         return message.pass_answer(frame).map(drop);
     }
     let refusal = Refusal::new(Code::ServerQuestion, "server_question");

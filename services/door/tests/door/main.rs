@@ -1,6 +1,7 @@
 //! The door's binary, before real MCP servers, asked by clients that write their own bytes.
 
 mod client;
+mod piped;
 mod server;
 mod stand;
 
@@ -10,5 +11,6 @@ mod bad_inputs;
 mod decisions;
 mod evidence;
 mod lists;
+mod pipes;
 mod record;
 mod tokens;

@@ -129,6 +129,14 @@ pub fn fresh_directory() -> PathBuf {
     directory
 }
 
+/// Makes keys for a record.
+pub fn keys(directory: &std::path::Path) -> PathBuf {
+    let keys = directory.join("keys");
+    let (origin, now) = ("door.example/test", "2026-01-01T00:00:00Z");
+    countersign_journal::keys::init(&keys, origin, false, now, &[3; 32]).unwrap();
+    keys
+}
+
 /// The configuration of a door before a server.
 pub fn config(
     keys: &Keys,

@@ -68,6 +68,7 @@ pub(crate) fn policy(
         on_changed_tool: file.on_changed_tool,
         allow_dots: file.allow_dots,
         rate_per_minute: file.rate_per_minute,
+        message_rate_is_given: file.message_rate_per_minute.is_some(),
         message_rate_per_minute: file.message_rate_per_minute.unwrap_or(MESSAGE_RATE_DEFAULT),
         words,
         servers,

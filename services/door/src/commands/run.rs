@@ -1,0 +1,91 @@
+//! `countersign-door run`: a client on the door's own pipes, a server behind it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use countersign_policy::{Connection, Policy};
+
+use super::place::{self, Place};
+use crate::approval::{self, ApprovalArgs};
+use crate::door::{Door, Rules};
+use crate::pipes::child::Program;
+use crate::pipes::run::{Started, run as run_pipes};
+use crate::reload::Watch;
+
+/// Wraps one MCP server: start this in the place of the server, and let it start the server.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The policy file.
+    #[arg(long)]
+    policy: PathBuf,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    approvals: ApprovalArgs,
+    /// The server of the policy to start, when it names several.
+    #[arg(long)]
+    server: Option<String>,
+    /// The server's program and its arguments; those of the policy when not given.
+    #[arg(last = true)]
+    command: Vec<OsString>,
+}
+
+/// Runs the command.
+pub fn run(arguments: Args) -> anyhow::Result<ExitCode> {
+    countersign_serve::init_logging("door");
+    let watch = Watch::new(arguments.policy.clone());
+    let policy = place::read_policy(&arguments.policy)?;
+    let program = program(&policy, arguments.server.as_deref(), arguments.command)?;
+    let name = program.name.clone();
+    let record = arguments.place.record(policy.id())?;
+    let started = Started::new(program)?;
+    let directory = record.directory.clone();
+    let door = Arc::new(Door::open(Rules::new(policy), &[&name], record)?);
+    let approvals = approval::open(&door, &arguments.approvals, &directory)?;
+    run_pipes(door, started, watch, approvals)
+}
+
+/// What to start, under which of the policy's names.
+fn program(
+    policy: &Policy,
+    asked: Option<&str>,
+    command: Vec<OsString>,
+) -> anyhow::Result<Program> {
+    let mut names: Vec<_> = policy.servers().map(|(name, _)| name).collect();
+    names.sort_unstable();
+    let name = match (asked, &names[..]) {
+        (Some(asked), _) if names.contains(&asked) => asked,
+        (Some(asked), _) => bail!(
+            "the policy names no server {asked}; it has: {}",
+            names.join(", ")
+        ),
+        (None, [only]) => only,
+        (None, []) => bail!("the policy names no server: add one under `servers`"),
+        (None, _) => bail!(
+            "the policy names several servers: say which with --server ({})",
+            names.join(", ")
+        ),
+    };
+    let server = policy.server(name).context("a server of the policy")?;
+    if server.needs_request_tokens() {
+        bail!("the server {name} wants request tokens, which a door on pipes cannot give");
+    }
+    let command = match (command.is_empty(), server.connection()) {
+        (false, _) => command,
+        (true, Some(Connection::Command { command })) => {
+            command.iter().map(|word| word.expose().into()).collect()
+        }
+        (true, _) => bail!("the policy has no command for {name}: give one after `--`"),
+    };
+    let env = server.env().iter();
+    Ok(Program {
+        name: name.into(),
+        command,
+        env: env
+            .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+            .collect(),
+    })
+}

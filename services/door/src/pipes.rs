@@ -1,0 +1,9 @@
+//! Messages on pipes: one a line, on the door's own standard streams and on those of the servers it
+//! starts.
+
+pub mod child;
+pub mod drain;
+pub mod front;
+pub mod keeper;
+pub mod lines;
+pub mod run;

@@ -1,0 +1,162 @@
+//! A server that the door starts: its process, its pipes, its end.
+
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::drain::Drain;
+use super::keeper::Keeper;
+use super::lines::push_line;
+use crate::session::Back;
+
+/// How long a server may go on after its input has ended.
+const END_TIME: Duration = Duration::from_secs(3);
+/// How long it may go on after it was asked to end.
+const ASKED_TIME: Duration = Duration::from_secs(2);
+/// How often it is looked at meanwhile.
+const LOOK_TIME: Duration = Duration::from_millis(10);
+/// The variables of the door's own environment that every server gets.
+const PLAIN_VARIABLES: [&str; 10] = [
+    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "SHELL", "TERM", "TMPDIR", "USER",
+];
+/// What is kept of the buffer between two writes, in bytes.
+const KEPT_BYTES_MAX: usize = 256 << 10;
+
+/// How to start a server.
+#[derive(Clone)]
+pub struct Program {
+    /// The name the policy knows it under.
+    pub name: Box<str>,
+    /// The program and its arguments; never empty.
+    pub command: Vec<std::ffi::OsString>,
+    /// The variables the policy names. The values may be secrets.
+    pub env: Vec<(Box<str>, String)>,
+}
+
+/// A server's process and everything that ends with it.
+pub struct Running {
+    process: Child,
+    keeper: Keeper,
+}
+
+impl Program {
+    /// Starts the server in a process group of its own. Nothing of the door's environment reaches
+    /// it besides a few plain variables and what the policy names.
+    ///
+    /// # Errors
+    /// When it, or the keeper of its group, cannot be started.
+    pub fn start(&self, drain: &Drain) -> std::io::Result<(Running, ChildStdin, ChildStdout)> {
+        let (program, arguments) = self
+            .command
+            .split_first()
+            .ok_or(std::io::ErrorKind::InvalidInput)?;
+        let plain = PLAIN_VARIABLES
+            .into_iter()
+            .filter_map(|name| std::env::var_os(name).map(|value| (name, value)));
+        let named = self.env.iter().map(|(name, value)| (&**name, value));
+        let mut process = Command::new(program)
+            .args(arguments)
+            .env_clear()
+            .envs(plain)
+            .envs(named)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let pipes = (
+            process.stdin.take(),
+            process.stdout.take(),
+            process.stderr.take(),
+        );
+        let keeper = Keeper::start(&process).inspect_err(|_| {
+            let _ = process.kill();
+            let _ = process.wait();
+        })?;
+        let running = Running { process, keeper };
+        let (Some(input), Some(output), Some(errors)) = pipes else {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        };
+        drain.read(&self.name, errors)?;
+        Ok((running, input, output))
+    }
+}
+
+impl Running {
+    /// Ends the server, whose input is closed by now: in peace if it can, else without.
+    pub fn end(mut self) {
+        if !self.is_gone_within(END_TIME) {
+            self.keeper.ask();
+            self.is_gone_within(ASKED_TIME);
+        }
+        // What is left of its group ends with the keeper.
+        drop(self.keeper);
+        let _ = self.process.wait();
+    }
+
+    /// Ends the server and its group at once.
+    pub fn kill(mut self) {
+        drop(self.keeper);
+        let _ = self.process.wait();
+    }
+
+    fn is_gone_within(&mut self, time: Duration) -> bool {
+        let since = Instant::now();
+        loop {
+            match self.process.try_wait() {
+                Ok(None) if since.elapsed() < time => std::thread::sleep(LOOK_TIME),
+                Ok(None) => return false,
+                Ok(Some(_)) | Err(_) => return true,
+            }
+        }
+    }
+}
+
+/// The way to a server on its standard input. It outlives the process: another one may take over.
+#[derive(Default)]
+pub struct StandardInput(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    pipe: Option<ChildStdin>,
+    buffer: Vec<u8>,
+}
+
+impl StandardInput {
+    /// Messages go to this process from now on.
+    pub fn open(&self, pipe: ChildStdin) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.buffer.clear();
+        state.pipe = Some(pipe);
+    }
+
+    /// Messages go nowhere any more, and the process sees the end of its input.
+    pub fn close(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pipe = None;
+    }
+}
+
+impl Back for StandardInput {
+    fn put(&self, message: &[u8]) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        push_line(&mut state.buffer, message);
+    }
+
+    fn flush(&self) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { pipe, buffer } = &mut *state;
+        if buffer.is_empty() {
+            return;
+        }
+        // A server that reads no more has ended or soon has: its reader says so.
+        if let Some(open) = pipe
+            && open.write_all(buffer).is_err()
+        {
+            *pipe = None;
+        }
+        buffer.clear();
+        buffer.shrink_to(KEPT_BYTES_MAX);
+    }
+}

@@ -1,0 +1,154 @@
+//! One client's traffic with one server, message by message, both ways.
+//!
+//! A front brings the client's messages and takes what reaches it; a back takes what reaches the
+//! server and brings the server's. Between the two every message is judged, recorded and matched:
+//! an answer passes to whoever asked, and to nobody else.
+
+mod definitions;
+mod from_client;
+mod from_server;
+mod lifecycle;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use countersign_journal::Ticket;
+
+use crate::caller::Caller;
+use crate::door::Door;
+use crate::judge::asked::{Asked, Key, Open};
+
+pub use lifecycle::LAST_ANSWERS_TIME;
+
+use definitions::Reading;
+use lifecycle::Handshake;
+
+/// Most messages that wait until they can be judged.
+const PARKED_MAX: usize = 256;
+
+#[expect(dead_code, reason = "clients over HTTP will need it")]
+/// Where a message for the client belongs.
+#[derive(Clone, Copy, Debug)]
+pub enum To<'k> {
+    /// To whoever asked under this id.
+    Answer(&'k Key),
+    /// To the client as such: a notification, or a question of the server's.
+    Client,
+    /// To whoever asked with this token for news of how it goes.
+    Progress(&'k Key),
+}
+
+/// The client's side: takes what reaches the client.
+pub trait Front: Send + Sync {
+    /// Takes a message; it may wait for [`Front::flush`].
+    fn put(&self, to: To<'_>, message: &[u8]);
+    /// Sends everything taken so far.
+    fn flush(&self);
+}
+
+/// The server's side: takes what reaches the server.
+pub trait Back: Send + Sync {
+    /// Takes a message; it may wait for [`Back::flush`].
+    fn put(&self, message: &[u8]);
+    /// Sends everything taken so far. That a server is gone is told by whoever reads from it.
+    fn flush(&self);
+}
+
+/// One client and one server.
+pub struct Session {
+    door: Arc<Door>,
+    caller: Caller,
+    /// The server's place among the door's servers.
+    server: usize,
+    front: Arc<dyn Front>,
+    back: Arc<dyn Back>,
+    /// Whether messages are counted before they are looked at.
+    counts_messages: bool,
+    state: Mutex<State>,
+    /// Messages that go on when their lines are settled, all of one reading together.
+    staged: Mutex<Vec<Staged>>,
+    /// For what holds calls: it must not keep a session alive.
+    me: Weak<Self>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What the client asked.
+    open: Open,
+    /// What the server asked and the client was shown.
+    questions: HashSet<Key>,
+    /// Calls that wait for a person, and under which name they are held.
+    held: HashMap<Key, [u8; 16]>,
+    /// Calls that wait for the definitions, in their order.
+    parked: VecDeque<Parked>,
+    /// What waited is being judged: later calls still wait behind it.
+    is_unparking: bool,
+    /// The door's own question for the definitions, while it is open.
+    reading: Option<Reading>,
+    handshake: Handshake,
+    /// How many questions of its own the door asked here.
+    own_questions: u64,
+    /// How many lines of the server said nothing the client could be told.
+    unreadable: u64,
+    is_down: bool,
+}
+
+/// A message that is judged again when the definitions are there.
+struct Parked {
+    message: Vec<u8>,
+    key: Option<Key>,
+    /// It was parked before, and is not parked again.
+    is_second: bool,
+}
+
+/// A message that waits until its line is settled.
+struct Staged {
+    ticket: Ticket,
+    key: Option<Key>,
+    message: Vec<u8>,
+}
+
+/// Calls that are answered; how they ended is written when the client has the answers.
+#[derive(Default)]
+pub struct Answered(Vec<Asked>);
+
+impl Session {
+    /// A session before anything was said.
+    pub fn new(
+        door: Arc<Door>,
+        caller: Caller,
+        server: usize,
+        front: Arc<dyn Front>,
+        back: Arc<dyn Back>,
+    ) -> Arc<Self> {
+        let counts_messages = door.rules().policy.message_rate_is_given();
+        Arc::new_cyclic(|me| Self {
+            door,
+            caller,
+            server,
+            front,
+            back,
+            counts_messages,
+            state: Mutex::default(),
+            staged: Mutex::default(),
+            me: Weak::clone(me),
+        })
+    }
+
+    /// Sends what was taken in: to the server first, since somebody waits for it longest.
+    pub fn flush(&self) {
+        if self.door.settles {
+            self.settle_staged();
+        }
+        self.back.flush();
+        self.front.flush();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn server_name(&self) -> &str {
+        &self.door.servers[self.server].name
+    }
+}

@@ -1,0 +1,340 @@
+//! What the client says.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use countersign_journal::{Mode, Ticket};
+use countersign_policy::Counted;
+use countersign_wire::{Frame, Kind};
+
+use super::{PARKED_MAX, Parked, Session, Staged, To};
+use crate::judge::asked::{Key, NotOpened};
+use crate::judge::edits::Edits;
+use crate::judge::hold::Decided;
+use crate::judge::message::{Message, OnHold, Passage, Ruling};
+use crate::judge::refusal::{Code, Refusal};
+
+impl Session {
+    /// Takes a message of the client's. What comes of it is sent by [`Session::flush`].
+    pub fn take_from_client(&self, bytes: &[u8]) {
+        self.take(bytes, false);
+    }
+
+    /// The client wrote a line that is longer than a message may be.
+    pub fn refuse_long_message(&self) {
+        if let Ok(message) = self.message(b"") {
+            let refusal = Refusal::malformed(-32_600, "too_long");
+            self.refuse(None, &message.refuse(None, "frame", refusal));
+        }
+    }
+
+    fn message<'m>(&'m self, bytes: &'m [u8]) -> Result<Message<'m>, Refusal> {
+        Message::new(&self.door, &self.caller, self.server, bytes)
+    }
+
+    pub(super) fn take(&self, bytes: &[u8], is_second: bool) {
+        let message = match self.message(bytes) {
+            Ok(message) => message,
+            Err(refusal) => return self.refuse(None, &refusal),
+        };
+        if self.counts_messages && message.count() != Counted::Within {
+            let refusal = Refusal::new(Code::Blocked, "flood");
+            let frame = Frame::read(bytes);
+            return self.refuse(frame.as_ref().ok(), &refusal);
+        }
+        let frame = match Frame::read(bytes) {
+            Ok(frame) => frame,
+            Err(error) => {
+                let refusal = message.malformed(&error);
+                let answer = refusal.json(error.id.as_deref());
+                return self.front.put(To::Client, answer.as_bytes());
+            }
+        };
+        let taken = match frame.kind() {
+            Kind::Answer => self.take_answer(&message, &frame),
+            Kind::Notification => self.take_notification(&message, &frame),
+            Kind::Request => self.take_request(&message, &frame, is_second),
+        };
+        if let Err(refusal) = taken {
+            self.refuse(Some(&frame), &refusal);
+        }
+    }
+
+    /// Answers a request with a refusal. Nothing else is answered.
+    fn refuse(&self, frame: Option<&Frame<'_>>, refusal: &Refusal) {
+        match frame.and_then(|frame| frame.id().zip(frame.id_raw())) {
+            Some((id, raw)) if frame.is_some_and(|frame| frame.kind() == Kind::Request) => {
+                let answer = refusal.json(Some(raw));
+                self.front
+                    .put(To::Answer(&Key::from(id)), answer.as_bytes());
+            }
+            Some(_) => {}
+            None if frame.is_none() => {
+                self.front.put(To::Client, refusal.json(None).as_bytes());
+            }
+            None => {}
+        }
+    }
+
+    /// An answer passes when the server asked.
+    fn take_answer(&self, message: &Message<'_>, frame: &Frame<'_>) -> Result<(), Refusal> {
+        let asked = frame
+            .id()
+            .is_some_and(|id| self.state().questions.remove(&Key::from(id)));
+        if !asked {
+            let refusal = Refusal::malformed(-32_600, "answer_not_asked_for");
+            return Err(message.refuse(Some(frame), "frame", refusal));
+        }
+        message.pass_answer(frame)?;
+        self.back.put(message.bytes);
+        Ok(())
+    }
+
+    fn take_notification(&self, message: &Message<'_>, frame: &Frame<'_>) -> Result<(), Refusal> {
+        let passage = match message.judge(frame) {
+            Ruling::Pass(passage) => passage,
+            Ruling::Refuse(refusal) => return Err(refusal),
+            Ruling::Hold(passage, on_hold) => {
+                passage.never_went_on(&self.door);
+                return Err(on_hold.refusal);
+            }
+            Ruling::ReadDefinitions => return Ok(()),
+        };
+        match frame.method() {
+            Some("notifications/initialized") => self.state().handshake.initialized(),
+            Some("notifications/cancelled") => self.cancel(frame),
+            _ => {}
+        }
+        self.pass_on(message, None, passage.ticket, passage.edits);
+        Ok(())
+    }
+
+    /// The client no longer waits for an answer: whatever comes all the same is not passed on.
+    fn cancel(&self, frame: &Frame<'_>) {
+        let id = frame
+            .params()
+            .and_then(|params| params.get("requestId"))
+            .and_then(|id| {
+                id.as_str()
+                    .map(|text| Key::Text((*text).into()))
+                    .or_else(|| id.as_exact_integer().map(Key::Integer))
+            });
+        let Some(key) = id else { return };
+        let mut state = self.state();
+        let cancelled = state.open.take(&key);
+        state
+            .parked
+            .retain(|parked| parked.key.as_ref() != Some(&key));
+        let held = state.held.remove(&key);
+        drop(state);
+        drop(cancelled);
+        if let (Some(call), Some(holds)) = (held, self.door.holds()) {
+            holds.withdraw(&call);
+        }
+    }
+
+    fn take_request(
+        &self,
+        message: &Message<'_>,
+        frame: &Frame<'_>,
+        is_second: bool,
+    ) -> Result<(), Refusal> {
+        let Some(key) = frame.id().map(Key::from) else {
+            return Ok(());
+        };
+        self.check_id(message, frame, &key)?;
+        if !is_second && frame.method() == Some("tools/call") && self.state().has_parked() {
+            return self.park(message, frame, key, false);
+        }
+        match message.judge(frame) {
+            Ruling::Pass(passage) => {
+                self.forward(message, frame, key, passage);
+                Ok(())
+            }
+            Ruling::Refuse(refusal) => Err(refusal),
+            Ruling::Hold(passage, on_hold) => self.hold(message, frame, key, passage, on_hold),
+            Ruling::ReadDefinitions => self.park(message, frame, key, is_second),
+        }
+    }
+
+    fn check_id(&self, message: &Message<'_>, frame: &Frame<'_>, key: &Key) -> Result<(), Refusal> {
+        let state = self.state();
+        let waits = state.held.contains_key(key)
+            || state
+                .parked
+                .iter()
+                .any(|parked| parked.key.as_ref() == Some(key));
+        let checked = match waits {
+            true => Err(NotOpened::IdInUse),
+            false => state.open.check(key),
+        };
+        let is_down = state.is_down;
+        drop(state);
+        let refusal = match checked {
+            Ok(()) if !is_down => return Ok(()),
+            Ok(()) => Refusal::new(Code::Upstream, "unreachable"),
+            Err(NotOpened::IdInUse) => Refusal::malformed(-32_600, "id_in_use"),
+            Err(NotOpened::TooMany) => Refusal::new(Code::Blocked, "too_many_in_flight"),
+        };
+        Err(message.refuse(Some(frame), "frame", refusal))
+    }
+
+    fn forward(&self, message: &Message<'_>, frame: &Frame<'_>, key: Key, passage: Passage) {
+        let mut state = self.state();
+        if let Some(asked) = passage.asked {
+            // Before the server can have it: the answer may be there at once.
+            state.open.insert(key.clone(), asked);
+        }
+        state.handshake.note_request(frame, message.bytes);
+        drop(state);
+        self.pass_on(message, Some(key), passage.ticket, passage.edits);
+    }
+
+    /// Passes a message on, now or when its line is settled.
+    fn pass_on(
+        &self,
+        message: &Message<'_>,
+        key: Option<Key>,
+        ticket: Option<Ticket>,
+        edits: Edits,
+    ) {
+        match ticket.filter(|_| self.door.settles) {
+            None => self.back.put(&edits.apply(message.bytes)),
+            Some(ticket) => self.staged().push(Staged {
+                ticket,
+                key,
+                message: edits.apply(message.bytes).into_owned(),
+            }),
+        }
+    }
+
+    fn staged(&self) -> std::sync::MutexGuard<'_, Vec<Staged>> {
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Settles the lines of what was taken in together, and passes it on.
+    pub(super) fn settle_staged(&self) {
+        // Kept locked: what was taken in later must not overtake.
+        let mut staged = self.staged();
+        let Some(last) = staged.last() else { return };
+        let together = match self.door.log.mode() {
+            Mode::SignEach => None,
+            Mode::Written | Mode::Durable => Some(self.door.settle(&last.ticket).is_ok()),
+        };
+        for staged in staged.drain(..) {
+            let is_settled = together.unwrap_or_else(|| self.door.settle(&staged.ticket).is_ok());
+            if is_settled {
+                self.back.put(&staged.message);
+                continue;
+            }
+            let asked = staged.key.and_then(|key| {
+                let asked = self.state().open.take(&key)?;
+                Some((key, asked))
+            });
+            if let Some((key, asked)) = asked {
+                let refusal = Refusal::new(Code::NotRecorded, "not_recorded");
+                let answer = refusal.json(Some(&asked.id));
+                asked.ending.never_went_on();
+                self.front.put(To::Answer(&key), answer.as_bytes());
+            }
+        }
+    }
+
+    /// Leaves a call with whoever asks a person.
+    fn hold(
+        &self,
+        message: &Message<'_>,
+        frame: &Frame<'_>,
+        key: Key,
+        passage: Passage,
+        on_hold: OnHold,
+    ) -> Result<(), Refusal> {
+        let Some(holds) = self.door.holds() else {
+            passage.never_went_on(&self.door);
+            return Err(on_hold.refusal);
+        };
+        let bytes = passage.edits.clone().apply(message.bytes).into_owned();
+        let (tool, leaf) = (passage.tool(), passage.leaf);
+        let held = message.held(frame, tool.as_deref(), &on_hold, leaf, &bytes);
+        self.state().held.insert(key.clone(), message.call);
+        let waiting = Arc::new(Mutex::new(Some((passage, bytes.clone()))));
+        let take = |waiting: &Mutex<Option<(Passage, Vec<u8>)>>| {
+            waiting
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+        };
+        let (me, slot, its_key) = (self.me.clone(), Arc::clone(&waiting), key.clone());
+        let tell = Box::new(move |decided| {
+            if let (Some(session), Some((passage, bytes))) = (me.upgrade(), take(&slot)) {
+                session.decided(&its_key, passage, &bytes, decided);
+                session.flush();
+            }
+        });
+        holds.hold(&held, tell).inspect_err(|_| {
+            self.state().held.remove(&key);
+            if let Some((passage, _)) = take(&waiting) {
+                passage.never_went_on(&self.door);
+            }
+        })
+    }
+
+    /// A person decided about a held call.
+    fn decided(&self, key: &Key, passage: Passage, bytes: &[u8], decided: Decided) {
+        if self.state().held.remove(key).is_none() {
+            // It was taken back in the meantime.
+            return passage.never_went_on(&self.door);
+        }
+        let id = passage.asked.as_ref().map(|asked| asked.id.clone());
+        let refusal = match decided {
+            Decided::Released(leaf) => {
+                let passage = passage.under(leaf, &self.door);
+                let mut state = self.state();
+                if state.is_down {
+                    drop(state);
+                    passage.never_went_on(&self.door);
+                    Refusal::new(Code::Upstream, "unreachable").with_receipt(leaf)
+                } else {
+                    if let Some(asked) = passage.asked {
+                        state.open.insert(key.clone(), asked);
+                    }
+                    drop(state);
+                    return self.back.put(bytes);
+                }
+            }
+            Decided::Refused(refusal) => {
+                passage.never_went_on(&self.door);
+                refusal
+            }
+        };
+        let answer = refusal.json(id.as_deref());
+        self.front.put(To::Answer(key), answer.as_bytes());
+    }
+
+    /// Keeps a message until the definitions are there, and asks for them.
+    fn park(
+        &self,
+        message: &Message<'_>,
+        frame: &Frame<'_>,
+        key: Key,
+        is_second: bool,
+    ) -> Result<(), Refusal> {
+        let mut state = self.state();
+        if is_second || state.parked.len() >= PARKED_MAX {
+            drop(state);
+            let refusal = Refusal::new(Code::Blocked, "definitions_unavailable");
+            return Err(message.refuse(Some(frame), "pin", refusal));
+        }
+        state.parked.push_back(Parked {
+            message: message.bytes.to_vec(),
+            key: Some(key),
+            is_second: true,
+        });
+        state.handshake.note_request(frame, message.bytes);
+        let will_be_judged = state.is_unparking;
+        drop(state);
+        if !will_be_judged {
+            self.read_definitions();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! Servers that end and come back, clients that go.
+
+use std::time::Duration;
+
+use countersign_wire::Frame;
+
+use super::{Session, State, To};
+use crate::judge::asked::{Asked, Key};
+use crate::judge::refusal::{Code, Refusal};
+
+/// Most questions of a server that wait for the client's answer.
+pub const QUESTIONS_MAX: usize = 256;
+/// How long calls that are open when the client goes may still be answered.
+pub const LAST_ANSWERS_TIME: Duration = Duration::from_secs(10);
+
+/// How client and server came to terms; said again to a server that was started anew.
+#[derive(Default)]
+pub struct Handshake {
+    /// The client's `initialize`, whole.
+    initialize: Option<Vec<u8>>,
+    is_initialized: bool,
+    /// What a client of the revision without sessions says of itself with every message.
+    meta: Option<Box<str>>,
+    /// The id under which the door says `initialize` again.
+    replayed: Option<Key>,
+}
+
+impl Handshake {
+    /// Takes note of a request that passes.
+    pub fn note_request(&mut self, frame: &Frame<'_>, bytes: &[u8]) {
+        if frame.method() == Some("initialize") {
+            self.initialize = Some(bytes.to_vec());
+            return;
+        }
+        if self.initialize.is_some() || self.meta.is_some() {
+            return;
+        }
+        let meta = frame.params().and_then(|params| params.get("_meta"));
+        // Only what says who speaks which revision: a token or a trace belongs to one call alone.
+        let said: Vec<_> = meta
+            .into_iter()
+            .flat_map(|meta| meta.members())
+            .filter(|(name, _)| name.starts_with("io.modelcontextprotocol/"))
+            .map(|(name, value)| format!("{}:{}", serde_json::Value::from(&*name), value.raw()))
+            .collect();
+        if !said.is_empty() {
+            self.meta = Some(format!("{{{}}}", said.join(",")).into());
+        }
+    }
+
+    /// The client says that it is ready.
+    pub const fn initialized(&mut self) {
+        self.is_initialized = true;
+    }
+
+    /// What a question of the door's own says of whoever asks; none where a handshake said it.
+    pub fn stateless_meta(&self) -> Option<&str> {
+        self.meta.as_deref().filter(|_| self.initialize.is_none())
+    }
+
+    /// Whether the door said `initialize` again under this id.
+    pub fn is_replayed_under(&self, key: &Key) -> bool {
+        self.replayed.as_ref() == Some(key)
+    }
+}
+
+impl State {
+    /// Whether calls wait for the definitions, or are being judged after they did.
+    pub fn has_parked(&self) -> bool {
+        self.is_unparking || !self.parked.is_empty()
+    }
+
+    /// An id of the door's own, which no client would think of.
+    pub fn next_own_id(&mut self) -> String {
+        self.own_questions += 1;
+        let random = crate::clock::random_id().map_or(0, |random| {
+            u64::from_ne_bytes([
+                random[0], random[1], random[2], random[3], random[4], random[5], random[6],
+                random[7],
+            ])
+        });
+        format!("door-{random:016x}-{}", self.own_questions)
+    }
+}
+
+impl Session {
+    /// Whether nobody waits for an answer any more.
+    pub fn is_quiet(&self) -> bool {
+        let state = self.state();
+        state.open.is_empty() && state.parked.is_empty() && state.reading.is_none()
+    }
+
+    /// The server ended: what it was asked is answered with an error and never asked again.
+    pub fn server_is_down(&self) {
+        let (open, reading) = {
+            let mut state = self.state();
+            state.is_down = true;
+            state.questions.clear();
+            state.handshake.replayed = None;
+            (state.open.take_all(), state.reading.take())
+        };
+        self.door.servers[self.server].catalogue.forget();
+        for asked in open {
+            self.fail(asked, "server_ended");
+        }
+        drop(reading);
+        self.definitions_are_read(false);
+        self.flush();
+    }
+
+    fn fail(&self, mut asked: Asked, reason: &str) {
+        asked.ending.failed();
+        let refusal = Refusal::new(Code::Upstream, reason).with_receipt(asked.ending.leaf());
+        let answer = refusal.json(Some(&asked.id));
+        // The id was read once; it is read again rather than kept twice for this one case.
+        if let Some(key) = key_of(&asked.id) {
+            self.front.put(To::Answer(&key), answer.as_bytes());
+        }
+    }
+
+    /// The server was started anew: client and server have come to terms before, so the door says
+    /// the same again on the client's behalf.
+    pub fn server_is_up(&self) {
+        let mut state = self.state();
+        let again = state
+            .handshake
+            .initialize
+            .as_ref()
+            .filter(|_| state.handshake.is_initialized)
+            .cloned();
+        let Some(initialize) = again else {
+            state.is_down = false;
+            return;
+        };
+        let id = state.next_own_id();
+        let Ok(frame) = Frame::read(&initialize) else {
+            return;
+        };
+        let mut edits = crate::judge::edits::Edits::NONE;
+        if let Some(span) = frame.root().get("id").map(|id| id.span()) {
+            edits.replace(span, format!("\"{id}\""));
+        }
+        let question = edits.apply(&initialize).into_owned();
+        state.handshake.replayed = Some(Key::Text(id.into()));
+        drop(state);
+        self.back.put(&question);
+        self.flush();
+    }
+
+    /// The server took the handshake that was said again.
+    pub(super) fn take_replayed(&self, frame: &Frame<'_>) {
+        {
+            let mut state = self.state();
+            state.handshake.replayed = None;
+            if frame.root().get("result").is_none() {
+                tracing::warn!(server = %self.server_name(), "A server that was started anew takes no handshake");
+                return;
+            }
+            state.is_down = false;
+        }
+        self.back
+            .put(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    }
+
+    /// What takes too long is given up.
+    pub fn tick(&self) {
+        let is_late = self
+            .state()
+            .reading
+            .as_ref()
+            .is_some_and(super::definitions::Reading::is_late);
+        if is_late {
+            tracing::warn!(server = %self.server_name(), "The tools behind the door are not listed in time");
+            self.definitions_are_read(false);
+            self.flush();
+        }
+    }
+
+    /// The client is gone: nobody has to decide about its calls any more.
+    pub fn client_is_gone(&self) {
+        let held: Vec<_> = self.state().held.drain().map(|(_, call)| call).collect();
+        if let Some(holds) = self.door.holds() {
+            for call in held {
+                holds.withdraw(&call);
+            }
+        }
+    }
+}
+
+fn key_of(raw: &str) -> Option<Key> {
+    let text = format!(r#"{{"jsonrpc":"2.0","id":{raw},"method":"ping"}}"#);
+    let frame = Frame::read(text.as_bytes()).ok()?;
+    frame.id().map(Key::from)
+}
