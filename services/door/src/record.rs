@@ -1,6 +1,7 @@
 //! What the record says about a call: who, which tool, which line of the policy. Never a value.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use countersign_policy::{Decision, Effect, Policy, check_name};
 use countersign_receipts::Hash;
@@ -10,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::caller::Caller;
 use crate::clock;
+use crate::judge::catalogue::CatalogueMark;
 
 /// Version of the lines' form.
 const VERSION: u32 = 1;
@@ -68,6 +70,9 @@ pub struct Decided<'a> {
     tool: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<String>,
+    /// What the server offered, and what of it the caller was not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    catalogue: Option<&'a CatalogueMark>,
     policy: &'a PolicyMark,
     rule: &'a str,
     reason: &'a str,
@@ -112,6 +117,8 @@ pub struct Subject<'a> {
     pub frame: Option<&'a Frame<'a>>,
     /// The definition the tool has now.
     pub definition: Option<String>,
+    /// What the server offers.
+    pub catalogue: Option<Arc<CatalogueMark>>,
 }
 
 impl<'a> Decided<'a> {
@@ -180,6 +187,7 @@ impl<'a> Decided<'a> {
             method,
             tool,
             definition: subject.definition.clone(),
+            catalogue: subject.catalogue.as_deref(),
             policy: subject.policy,
             rule,
             reason,

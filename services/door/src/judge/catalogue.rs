@@ -1,9 +1,11 @@
 //! What the server behind the door offers now: the hash of every definition, as last listed.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use countersign_policy::{Live, Pin};
+use countersign_policy::{Live, Pin, check_name};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use super::lists::Entry;
 
@@ -12,6 +14,10 @@ use super::lists::Entry;
 const CURRENT_MILLISECONDS: u64 = 300_000;
 /// Most tools of one server.
 const TOOLS_MAX: usize = 4_096;
+/// Most withheld tools that one line of the record names.
+const WITHHELD_MAX: usize = 32;
+/// Most callers whose view of the catalogue is remembered.
+const MARKS_MAX: usize = 256;
 
 /// The definitions of one server.
 #[derive(Default)]
@@ -23,6 +29,24 @@ pub struct Catalogue {
 struct State {
     tools: HashMap<Box<str>, Live>,
     read_at_milliseconds: Option<u64>,
+    /// What the record says about it, by policy and caller; emptied with every change.
+    marks: HashMap<u64, Arc<CatalogueMark>>,
+}
+
+/// The catalogue as the record names it: which one it was, and what of it was not shown.
+#[derive(Debug, Serialize)]
+pub struct CatalogueMark {
+    /// How many more are withheld than are named.
+    #[serde(skip_serializing_if = "is_none")]
+    more: usize,
+    /// SHA-256 over every tool's name and pin, sorted by name, each on a line of its own.
+    sha256: String,
+    /// The tools that the caller was not shown, by name.
+    withheld: Vec<String>,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Catalogue {
@@ -42,6 +66,27 @@ impl Catalogue {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         state.read_at_milliseconds?;
         Some(state.tools.get(name).copied().unwrap_or(Live::NotOffered))
+    }
+
+    /// What the record says about it in a decision under these rules for this caller; nothing when
+    /// no list was seen. `shown` says whether the caller sees a tool.
+    pub fn mark(&self, key: u64, shown: impl Fn(&str, Live) -> bool) -> Option<Arc<CatalogueMark>> {
+        {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            if state.tools.is_empty() {
+                return None;
+            }
+            if let Some(mark) = state.marks.get(&key) {
+                return Some(Arc::clone(mark));
+            }
+        }
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mark = Arc::new(CatalogueMark::of(&state.tools, shown));
+        if state.marks.len() >= MARKS_MAX {
+            state.marks.clear();
+        }
+        state.marks.insert(key, Arc::clone(&mark));
+        Some(mark)
     }
 
     /// The server says that its list changed: it is read again before the next call.
@@ -73,6 +118,7 @@ impl Catalogue {
                 continue;
             }
             state.tools.insert(name.into(), live);
+            state.marks.clear();
             changed.push((name.to_owned(), pin_of(live)));
         }
         changed
@@ -92,8 +138,37 @@ impl Catalogue {
             .map(|(name, live)| (name.to_string(), pin_of(*live)))
             .collect();
         state.tools = tools;
+        state.marks.clear();
         state.read_at_milliseconds = Some(now_milliseconds);
         changed
+    }
+}
+
+impl CatalogueMark {
+    fn of(tools: &HashMap<Box<str>, Live>, shown: impl Fn(&str, Live) -> bool) -> Self {
+        let mut sorted: Vec<_> = tools.iter().collect();
+        sorted.sort_unstable_by_key(|(name, _)| *name);
+        let mut hasher = Sha256::new();
+        let mut withheld = Vec::new();
+        let mut more = 0;
+        for (name, live) in sorted {
+            let pin = pin_of(*live).map_or_else(|| "-".to_owned(), |pin| pin.to_string());
+            hasher.update(format!("{name}\n{pin}\n"));
+            if shown(name, *live) {
+                continue;
+            }
+            // A name that is not plain is counted and not repeated.
+            if withheld.len() < WITHHELD_MAX && check_name(name, true) {
+                withheld.push(name.to_string());
+            } else {
+                more += 1;
+            }
+        }
+        Self {
+            more,
+            sha256: hex::encode(hasher.finalize()),
+            withheld,
+        }
     }
 }
 
@@ -139,6 +214,31 @@ mod tests {
         let changed = catalogue.merge(&entries(r#"{"name":"a","description":"new"}"#));
         assert_eq!(changed.len(), 1);
         assert_ne!(catalogue.live("a", 0), before);
+    }
+
+    #[test]
+    fn a_mark_names_what_is_withheld_and_changes_with_the_list() {
+        let catalogue = Catalogue::default();
+        let mark = |key, shown: fn(&str) -> bool| {
+            let mark = catalogue.mark(key, |name, _| shown(name))?;
+            Some(serde_json::to_value(&*mark).unwrap())
+        };
+        assert_eq!(mark(1, |_| true), None);
+        catalogue.replace(&entries(r#"{"name":"b"},{"name":"a"},{"name":"c d"}"#), 0);
+        let some = mark(1, |name| name == "a").unwrap();
+        assert_eq!(some["withheld"], serde_json::json!(["b"]));
+        assert_eq!(some["more"], 1, "a name that is not plain is only counted");
+        let all = mark(2, |_| true).unwrap();
+        assert_eq!(all["withheld"], serde_json::json!([]));
+        assert_eq!(all["sha256"], some["sha256"]);
+        catalogue.merge(&entries(r#"{"name":"a","description":"new"}"#));
+        let changed = mark(1, |name| name == "a").unwrap();
+        assert_ne!(changed["sha256"], some["sha256"]);
+        let many: Vec<_> = (0..40).map(|n| format!(r#"{{"name":"t{n}"}}"#)).collect();
+        catalogue.replace(&entries(&many.join(",")), 0);
+        let none = mark(1, |_| false).unwrap();
+        assert_eq!(none["withheld"].as_array().unwrap().len(), WITHHELD_MAX);
+        assert_eq!(none["more"], 8);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One message of a client: the checks in their order, and the record of what came out.
 
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use countersign_journal::Ticket;
@@ -8,6 +9,7 @@ use countersign_receipts::Hash;
 use countersign_wire::{Frame, FrameError, Kind};
 
 use super::asked::Asked;
+use super::catalogue::CatalogueMark;
 use super::edits::Edits;
 use super::ending::Ending;
 use super::hold::Held;
@@ -369,8 +371,23 @@ impl<'m> Message<'m> {
         }
     }
 
+    /// What the record says about the server's catalogue, as this caller sees it.
+    fn catalogue(&self) -> Option<Arc<CatalogueMark>> {
+        let server = &self.door.servers[self.server];
+        let groups = self.caller.group_names();
+        let identity = &self.caller.identity;
+        let mut hasher = std::hash::DefaultHasher::new();
+        (self.rules.policy.hash(), identity, &groups).hash(&mut hasher);
+        server.catalogue.mark(hasher.finish(), |name, live| {
+            self.rules
+                .policy
+                .would_pass_for(&server.name, name, live, identity, &groups)
+        })
+    }
+
     fn subject<'s>(&'s self, frame: Option<&'s Frame<'s>>) -> Subject<'s> {
         Subject {
+            catalogue: self.catalogue(),
             caller: self.caller,
             call: &self.call,
             salt: self.door.log.salt(&self.call),

@@ -154,6 +154,41 @@ async fn a_record_that_was_cut_keeps_the_door_shut() {
 }
 
 #[tokio::test]
+async fn a_record_that_vanishes_shuts_the_door_until_there_is_one_again() {
+    let stand = Stand::new().await;
+    assert_eq!(stand.post().call("echo", "{}").await.status, 200);
+    let directory = stand.door.directory.clone();
+    std::fs::remove_dir_all(&directory).unwrap();
+    let before = stand.server.behaviour.seen("tools/call").len();
+    for name in ["echo", "secret"] {
+        let refused = stand.post().call(name, "{}").await;
+        assert_eq!(refused.code(), Some(-32_006), "{refused:?}");
+    }
+    assert_eq!(stand.server.behaviour.seen("tools/call").len(), before);
+    std::fs::create_dir_all(&directory).unwrap();
+    // A head may have failed meanwhile; the next one, half a second later, opens the door again.
+    tokio::time::sleep(Duration::from_millis(800)).await;
+    assert_eq!(stand.post().call("echo", "{}").await.status, 200);
+    let lines = stand.lines();
+    assert_eq!(lines[0]["event"], "log_resumed");
+    assert!(lines[0]["lost"].as_u64() > Some(0), "{}", lines[0]);
+}
+
+#[tokio::test]
+async fn a_decision_names_the_catalogue_and_what_was_withheld_from_it() {
+    let stand = Stand::new().await;
+    stand.post().call("echo", "{}").await;
+    stand.post().call("echo", "{}").await;
+    let mut calls = stand.events("allowed");
+    calls.retain(|line| line["tool"] == "echo");
+    let catalogue = &calls[1]["catalogue"];
+    assert_eq!(catalogue["sha256"].as_str().map(str::len), Some(64));
+    let withheld = catalogue["withheld"].as_array().unwrap();
+    assert!(!withheld.is_empty(), "{catalogue}");
+    assert!(withheld.iter().all(|name| name != "echo"), "{catalogue}");
+}
+
+#[tokio::test]
 async fn a_door_that_is_asked_to_stop_closes_its_record() {
     let mut stand = Stand::new().await;
     stand.post().call("echo", "{}").await;
