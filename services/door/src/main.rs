@@ -23,7 +23,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{configured, export, keys, pin, run, witness};
+use crate::commands::{
+    completion, configured, decide, explain, export, init, keys, lint, pin, run, witness,
+};
 use crate::pipes::keeper;
 
 /// An allowlist proxy before MCP servers: what the policy does not allow is refused, and every
@@ -39,11 +41,16 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Export(export::Args),
-    Keys(keys::Args),
+    Init(init::Args),
+    Lint(lint::Args),
+    Decide(decide::Args),
+    Explain(explain::Args),
     Pin(pin::Args),
     Run(run::Args),
+    Keys(keys::Args),
     Witness(witness::Args),
+    Export(export::Args),
+    Completion(completion::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -54,10 +61,15 @@ fn main() -> anyhow::Result<ExitCode> {
         return configured::run();
     }
     match CommandLine::parse().command {
-        Command::Export(args) => export::run(&args),
-        Command::Keys(args) => keys::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Lint(args) => lint::run(&args),
+        Command::Decide(args) => decide::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Pin(args) => pin::run(&args),
         Command::Run(args) => run::run(args),
+        Command::Keys(args) => keys::run(&args),
         Command::Witness(args) => witness::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Completion(args) => completion::run(&args),
     }
 }

@@ -1,5 +1,7 @@
 //! What a decision says: what happens, why, and by which line of the policy.
 
+mod words;
+
 use crate::cap::CapProblem;
 use crate::file::{Acknowledgement, Way};
 use crate::ledger::Reservation;
