@@ -405,10 +405,16 @@ impl Policy {
         who: Who<'_>,
         note: &mut impl FnMut(Step<'p>),
     ) -> Result<(&'p str, &'p Method, Admitted<'p>), Decision<'p>> {
-        let mut refuse = |check, reason, rule| {
-            let decision = Decision::deny(self, reason, rule);
-            note(Step::refused(check, &decision));
-            decision
+        let mut check = |check, refused: Option<(Reason, &'p str)>| match refused {
+            None => {
+                note(Step::passed(check));
+                Ok(())
+            }
+            Some((reason, rule)) => {
+                let decision = Decision::deny(self, reason, rule);
+                note(Step::refused(check, &decision));
+                Err(decision)
+            }
         };
         let listed = self.methods.get_key_value(method);
         let denial = match listed {
@@ -418,19 +424,22 @@ impl Policy {
                 self.first_denial(about.filter(|rule| rule.is_about_method(method)), who)
             }
         };
-        if let Some(rule) = denial {
-            return Err(refuse(Check::DenyRules, Reason::DeniedByRule, &rule.id));
-        }
+        check(
+            Check::DenyRules,
+            denial.map(|rule| (Reason::DeniedByRule, &*rule.id)),
+        )?;
         let Some((name, listed)) = listed else {
-            return Err(refuse(Check::Allowlist, Reason::UnknownMethod, "default"));
+            check(Check::Allowlist, Some((Reason::UnknownMethod, "default")))?;
+            return Err(Decision::deny(self, Reason::UnknownMethod, "default"));
         };
-        let Some(rule) = self.allowed_by(&listed.rules, &listed.rule, who) else {
-            let reason = Reason::NotAllowedToCaller;
-            return Err(refuse(Check::AllowRules, reason, &listed.rule));
-        };
-        for check in [Check::DenyRules, Check::Allowlist, Check::AllowRules] {
-            note(Step::passed(check));
-        }
+        check(Check::Allowlist, None)?;
+        let rule = self.allowed_by(&listed.rules, &listed.rule, who);
+        check(
+            Check::AllowRules,
+            rule.is_none()
+                .then_some((Reason::NotAllowedToCaller, &*listed.rule)),
+        )?;
+        let rule = rule.unwrap_or(&listed.rule);
         let changed = false;
         Ok((name, listed, Admitted { rule, changed }))
     }

@@ -63,14 +63,22 @@ fn hint(suggestion: Option<&str>) -> String {
 
 /// Reads the file's form alone.
 pub(crate) fn read(yaml: &str) -> Result<PolicyFile, PolicyError> {
+    let whole = |message: &str| {
+        Err(PolicyError::Syntax {
+            line: 1,
+            column: 1,
+            message: message.to_owned(),
+            suggestion: None,
+        })
+    };
     if yaml.len() > FILE_BYTES_MAX {
-        return Err(meaning("", "the file is longer than a mebibyte"));
+        return whole("the file is longer than a mebibyte");
     }
     if yaml.starts_with('\u{feff}') {
-        return Err(meaning(
-            "",
-            "the file begins with a byte order mark: take it away",
-        ));
+        return whole("the file begins with a byte order mark: take it away");
+    }
+    if yaml.trim().is_empty() {
+        return whole("the file is empty, and what is empty allows nothing");
     }
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -110,7 +118,12 @@ fn syntax(error: &serde_saphyr::Error) -> PolicyError {
         serde_saphyr::Error::SerdeMissingField { field, .. } => {
             (format!("the key `{field}` is missing"), None)
         }
-        other => (other.to_string(), None),
+        other => {
+            // The place stands in front of it already.
+            let text = other.to_string();
+            let place = format!(" at line {line}, column {column}");
+            (text.strip_suffix(&place).unwrap_or(&text).to_owned(), None)
+        }
     };
     PolicyError::Syntax {
         line,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use countersign_policy::{Decision, Policy};
 
-use super::judgement::{self, Judged, judge, policy_line};
+use super::judgement::{Judged, Question, judge, policy_line};
 use super::policy_file::read_policy;
 
 /// Says what a policy decides about one message. Nothing is forwarded, counted or recorded.
@@ -13,7 +13,7 @@ use super::policy_file::read_policy;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    judged: judgement::Args,
+    judged: Question,
 }
 
 /// Runs the command.

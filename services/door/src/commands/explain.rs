@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use countersign_policy::{Check, Outcome, Policy, Step};
 
 use super::decide;
-use super::judgement::{self, Judged, judge};
+use super::judgement::{Judged, Question, judge};
 use super::policy_file::read_policy;
 
 /// Says which checks a policy makes about one message, in order, and what came of each. Nothing is forwarded, counted
@@ -15,7 +15,7 @@ use super::policy_file::read_policy;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    judged: judgement::Args,
+    judged: Question,
 }
 
 /// Runs the command.

@@ -20,7 +20,7 @@ const HELD: u8 = 3;
 
 /// What a message is judged by.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct Question {
     /// The policy file.
     #[arg(long)]
     pub policy: PathBuf,
@@ -109,7 +109,7 @@ impl Judged<'_> {
 ///
 /// # Errors
 /// When a file cannot be read, or the policy names several servers and none is meant.
-pub fn judge<'p>(policy: &'p Policy, arguments: &Args) -> anyhow::Result<Judged<'p>> {
+pub fn judge<'p>(policy: &'p Policy, arguments: &Question) -> anyhow::Result<Judged<'p>> {
     let definitions = Definitions::read(policy, &arguments.definitions)?;
     let bytes = read_bytes(&arguments.message)?;
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
@@ -208,7 +208,7 @@ fn whose<'c>(
 /// What the server says about a tool now, or is taken to say.
 fn live(
     policy: &Policy,
-    arguments: &Args,
+    arguments: &Question,
     definitions: &Definitions,
     server: &str,
     name: &str,

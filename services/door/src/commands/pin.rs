@@ -109,7 +109,9 @@ pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    not_in_policy(arguments, &policy, &found);
+    if arguments.tools.is_empty() {
+        not_in_policy(arguments, &policy, &found);
+    }
     finish(arguments, &yaml, &policy, known, &approved, (same, gone))
 }
 

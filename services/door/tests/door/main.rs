@@ -8,6 +8,7 @@ mod stand;
 mod answers;
 mod approvals;
 mod bad_inputs;
+mod commands;
 mod decisions;
 mod evidence;
 mod lists;

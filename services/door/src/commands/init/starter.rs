@@ -35,8 +35,20 @@ pub fn head(name: &str, command: &[String], url: Option<&str>) -> String {
          # like an order is marked.\n\
          redaction: {{results: true}}\n\
          injection: {{results: flag, definitions: flag}}\n",
-        id = text(name),
+        id = plain(name),
     )
+}
+
+/// A name, in quotes where it could be taken for a number or a truth value.
+fn plain(name: &str) -> String {
+    let letters = name.len() > 3 && name.starts_with(|first: char| first.is_ascii_alphabetic());
+    let word = ["true", "false", "null"]
+        .iter()
+        .any(|word| name.eq_ignore_ascii_case(word));
+    match letters && !word {
+        true => name.to_owned(),
+        false => serde_json::Value::from(name).to_string(),
+    }
 }
 
 /// The whole file.
