@@ -36,6 +36,15 @@ impl Caller {
         self.groups.iter().map(|group| &**group).collect()
     }
 
+    /// The same caller in a session of the transport. A customer's calls stay those of the
+    /// conversation.
+    pub fn in_session(mut self, name: &::http::HeaderValue) -> Self {
+        if self.claims.is_none() {
+            self.session = String::from_utf8_lossy(name.as_bytes()).into();
+        }
+        self
+    }
+
     /// The customer of a session token.
     pub fn customer(claims: SessionClaims) -> Self {
         Self {

@@ -15,4 +15,5 @@ pub mod pin;
 pub mod place;
 mod policy_file;
 pub mod run;
+pub mod serve;
 pub mod witness;

@@ -7,5 +7,7 @@ pub mod gate;
 pub mod mirrored;
 pub mod relay;
 pub mod router;
+pub mod sessions;
+pub mod streams;
 pub mod tokens;
 pub mod upstream;

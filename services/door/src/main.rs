@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completion, configured, decide, explain, export, init, keys, lint, pin, run, witness,
+    completion, configured, decide, explain, export, init, keys, lint, pin, run, serve, witness,
 };
 use crate::pipes::keeper;
 
@@ -47,6 +47,7 @@ enum Command {
     Explain(explain::Args),
     Pin(pin::Args),
     Run(run::Args),
+    Serve(serve::Args),
     Keys(keys::Args),
     Witness(witness::Args),
     Export(export::Args),
@@ -67,6 +68,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Explain(args) => explain::run(&args),
         Command::Pin(args) => pin::run(&args),
         Command::Run(args) => run::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Keys(args) => keys::run(&args),
         Command::Witness(args) => witness::run(&args),
         Command::Export(args) => export::run(&args),

@@ -75,6 +75,7 @@ fn open(config: Config) -> anyhow::Result<Gate> {
         identity,
         upstream,
         request_key: Some(request_key),
+        sessions: crate::http::sessions::Sessions::default(),
         reading: tokio::sync::Mutex::default(),
     })
 }

@@ -16,11 +16,13 @@ use hyper::body::Incoming;
 use super::definitions;
 use super::gate::{Gate, is_event_stream};
 use super::mirrored;
-use super::relay::{Open, Relayed};
+use super::relay::{Questions, Relayed};
+use super::sessions::{Found, SESSION, Session, Streaming};
+use super::streams;
 use super::upstream::{forwarded_headers, read_whole, returned_headers};
 use crate::caller::Caller;
 use crate::clock;
-use crate::judge::asked::{Asked, Key};
+use crate::judge::asked::{Asked, Key, NotOpened, Open};
 use crate::judge::hold::{Decided, Holds};
 use crate::judge::message::{MESSAGE_BYTES_MAX, Message, OnHold, Passage, Ruling};
 use crate::judge::refusal::{Code, Refusal};
@@ -53,6 +55,11 @@ pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Re
             return unauthorized();
         }
     };
+    let (caller, session) = match gate.sessions.find(&parts.headers, &caller) {
+        Found::None => (caller, None),
+        Found::Session(session) => (caller.in_session(&session.name), Some(session)),
+        Found::Unknown => return streams::unknown_session(),
+    };
     let message = match Message::new(&gate.door, &caller, 0, &body) {
         Ok(message) => message,
         Err(refusal) => return respond_refusal(&refusal, None),
@@ -66,6 +73,7 @@ pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Re
             let exchange = Exchange {
                 gate: &gate,
                 caller: &caller,
+                session: session.as_ref(),
                 message: &message,
                 frame,
                 headers: &parts.headers,
@@ -106,7 +114,8 @@ fn unread(error: &axum::Error) -> Response {
     .into_response()
 }
 
-fn unauthorized() -> Response {
+/// The answer to whoever brings no good token.
+pub fn unauthorized() -> Response {
     Problem::new(
         StatusCode::UNAUTHORIZED,
         "unauthorized",
@@ -131,6 +140,7 @@ pub fn respond_refusal(refusal: &Refusal, id: Option<&str>) -> Response {
 struct Exchange<'a> {
     gate: &'a Arc<Gate>,
     caller: &'a Caller,
+    session: Option<&'a Arc<Session>>,
     message: &'a Message<'a>,
     frame: &'a Frame<'a>,
     headers: &'a HeaderMap,
@@ -139,16 +149,64 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     async fn pass(&self) -> Result<Response, Refusal> {
-        if self.frame.kind() != Kind::Answer
-            && let Err(refusal) = mirrored::check(self.headers, self.frame)
-        {
+        if self.frame.kind() == Kind::Answer {
+            return self.pass_answer().await;
+        }
+        if let Err(refusal) = mirrored::check(self.headers, self.frame) {
             return Err(self.message.refuse(Some(self.frame), "headers", refusal));
+        }
+        if let Some((session, id)) = self.session.zip(self.frame.id()) {
+            let checked = session.open().check(&Key::from(id));
+            if let Err(error) = checked {
+                let refusal = match error {
+                    NotOpened::IdInUse => Refusal::malformed(-32_600, "id_in_use"),
+                    NotOpened::TooMany => Refusal::new(Code::Blocked, "too_many_in_flight"),
+                };
+                return Err(self.message.refuse(Some(self.frame), "frame", refusal));
+            }
+        }
+        let begins_session = self.session.is_none() && self.frame.method() == Some("initialize");
+        if begins_session && !self.gate.sessions.has_room() {
+            let refusal = Refusal::new(Code::Blocked, "too_many_sessions");
+            return Err(self.message.refuse(Some(self.frame), "sessions", refusal));
         }
         let passage = match self.judge().await? {
             (passage, None) => passage,
             (passage, Some(on_hold)) => self.wait_for_a_person(passage, on_hold).await?,
         };
         self.forward(passage).await
+    }
+
+    /// Passes the client's answer on, when the server asked for it in this session.
+    async fn pass_answer(&self) -> Result<Response, Refusal> {
+        let asked = self
+            .session
+            .zip(self.frame.id())
+            .is_some_and(|(session, id)| session.take_question(&Key::from(id)));
+        if !asked {
+            let refusal = Refusal::malformed(-32_600, "answer_not_asked_for");
+            return Err(self.message.refuse(Some(self.frame), "frame", refusal));
+        }
+        let leaf = self.message.pass_answer(self.frame)?;
+        let headers = forwarded_headers(self.headers);
+        let call = &self.message.call;
+        let sent = self
+            .gate
+            .send(headers, self.caller, call, leaf, self.body.clone());
+        match sent.await {
+            Ok(answer) => Ok(acknowledged(&answer)),
+            Err(error) => Err(error.refusal().with_receipt(leaf)),
+        }
+    }
+
+    /// Takes note of what a notification ends: a call that the client no longer waits for.
+    fn note_notification(&self) {
+        let Some(session) = self.session else { return };
+        if self.frame.method() == Some("notifications/cancelled")
+            && let Some(key) = cancelled(self.frame)
+        {
+            drop(session.open().take(&key));
+        }
     }
 
     /// Judges the message; the definitions are read first where that matters.
@@ -255,19 +313,52 @@ impl Exchange<'_> {
             }
         };
         let Some(mut asked) = asked else {
+            self.note_notification();
             return Ok(acknowledged(&answer));
+        };
+        let session = match self.session {
+            Some(session) => Some(Arc::clone(session)),
+            None => self.begin_session(&answer)?,
         };
         asked.ending.head(answer.status().as_u16());
         let (head, body) = answer.into_parts();
         if is_event_stream(&head.headers) {
-            let mut open = Open::default();
-            if let Some(id) = self.frame.id() {
-                open.insert(Key::from(id), asked);
-            }
-            let relayed = Relayed::new(Arc::clone(self.gate), self.caller.clone(), body, open);
+            let key = self.frame.id().map(Key::from);
+            let questions = match (session, key) {
+                (Some(session), Some(key)) => {
+                    session.open().insert(key, asked);
+                    Questions::of(Streaming::new(session))
+                }
+                (_, key) => {
+                    let mut open = Open::default();
+                    if let Some(key) = key {
+                        open.insert(key, asked);
+                    }
+                    Questions::One(open)
+                }
+            };
+            let relayed = Relayed::new(Arc::clone(self.gate), self.caller.clone(), body, questions);
             return Ok(respond(head.status, &head.headers, Body::new(relayed)));
         }
         self.answer_whole(head, body, asked).await
+    }
+
+    /// The session that the server begins with its answer, if it does.
+    fn begin_session(
+        &self,
+        answer: &http::Response<Incoming>,
+    ) -> Result<Option<Arc<Session>>, Refusal> {
+        if self.frame.method() != Some("initialize") || !answer.headers().contains_key(SESSION) {
+            return Ok(None);
+        }
+        let begun = self.gate.sessions.insert(answer.headers(), self.caller);
+        match begun {
+            Some(session) => Ok(Some(session)),
+            None => {
+                tracing::warn!("A server named a session that is another's, or too many");
+                Err(Refusal::new(Code::Upstream, "bad_session"))
+            }
+        }
     }
 
     /// Answers with a whole JSON answer, judged.
@@ -323,6 +414,15 @@ impl Exchange<'_> {
     }
 }
 
+/// The question that a notification takes back.
+fn cancelled(frame: &Frame<'_>) -> Option<Key> {
+    let id = frame.params()?.get("requestId")?;
+    match id.as_str() {
+        Some(text) => Some(Key::Text((*text).into())),
+        None => id.as_exact_integer().map(Key::Integer),
+    }
+}
+
 /// Tells whoever holds a call that nobody waits for it any more.
 struct Withdraw {
     holds: Option<Arc<dyn Holds>>,
@@ -344,7 +444,8 @@ fn acknowledged(answer: &http::Response<Incoming>) -> Response {
     respond(answer.status(), &headers, Body::empty())
 }
 
-fn respond(status: StatusCode, headers: &HeaderMap, body: Body) -> Response {
+/// An answer of the server's, with those of its headers that reach the client.
+pub fn respond(status: StatusCode, headers: &HeaderMap, body: Body) -> Response {
     let mut response = body.into_response();
     *response.status_mut() = status;
     response.headers_mut().extend(returned_headers(headers));

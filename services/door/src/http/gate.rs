@@ -8,6 +8,7 @@ use countersign_receipts::Hash;
 use http::{HeaderMap, header};
 use hyper::body::Incoming;
 
+use super::sessions::Sessions;
 use super::tokens::Identity;
 use super::upstream::{Upstream, UpstreamError};
 use crate::caller::Caller;
@@ -26,6 +27,8 @@ pub struct Gate {
     pub upstream: Upstream,
     /// Signs the tokens of forwarded calls, for servers that want one.
     pub request_key: Option<SigningKey>,
+    /// The sessions of the revision that has them.
+    pub sessions: Sessions,
     /// One reading of the whole list at a time.
     pub reading: tokio::sync::Mutex<()>,
 }

@@ -10,16 +10,55 @@ use countersign_wire::Kind;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-pub use crate::judge::asked::Open;
-
 use super::events::{Event, Splitter};
 use super::gate::Gate;
+use super::sessions::{Session, Streaming};
+use super::streams;
 use crate::caller::Caller;
-use crate::judge::asked::Key;
+use crate::judge::asked::{Asked, Key, Open};
+use crate::judge::refusal::{Code, Refusal};
 use crate::judge::reply;
 
 /// Longest stream that is passed on, in bytes. What is longer is cut and its connection closed.
 pub const STREAM_BYTES_MAX: u64 = 256 << 20;
+
+/// The questions that a stream may answer.
+pub enum Questions {
+    /// The one it was opened for; it ends with the stream.
+    One(Open),
+    /// Those of a session: what one stream leaves open another one may answer.
+    Session(Streaming),
+}
+
+impl Questions {
+    /// The questions of a session.
+    pub const fn of(streaming: Streaming) -> Self {
+        Self::Session(streaming)
+    }
+
+    fn take(&mut self, key: &Key) -> Option<Asked> {
+        match self {
+            Self::One(open) => open.take(key),
+            Self::Session(streaming) => streaming.session().open().take(key),
+        }
+    }
+
+    const fn session(&self) -> Option<&Arc<Session>> {
+        match self {
+            Self::One(_) => None,
+            Self::Session(streaming) => Some(streaming.session()),
+        }
+    }
+
+    /// The stream ended in order or not: what was opened for it alone is not answered any more.
+    fn fail(&mut self) {
+        if let Self::One(open) = self {
+            for mut asked in open.take_all() {
+                asked.ending.failed();
+            }
+        }
+    }
+}
 
 /// A stream passed on as it arrives. Dropping it ends the request behind the door.
 pub struct Relayed {
@@ -27,21 +66,21 @@ pub struct Relayed {
     caller: Caller,
     body: Incoming,
     splitter: Splitter,
-    open: Open,
+    questions: Questions,
     ready: VecDeque<Bytes>,
     passed: u64,
     ended: bool,
 }
 
 impl Relayed {
-    /// Passes on this body; `open` are the questions it may answer.
-    pub fn new(gate: Arc<Gate>, caller: Caller, body: Incoming, open: Open) -> Self {
+    /// Passes on this body; `questions` are those it may answer.
+    pub fn new(gate: Arc<Gate>, caller: Caller, body: Incoming, questions: Questions) -> Self {
         Self {
             gate,
             caller,
             body,
             splitter: Splitter::default(),
-            open,
+            questions,
             ready: VecDeque::new(),
             passed: 0,
             ended: false,
@@ -59,6 +98,30 @@ impl Relayed {
         Ok(())
     }
 
+    /// Whether the client is shown a question of the server's. If not, the server is told.
+    fn judge_question(&self, frame: &countersign_wire::Frame<'_>, data: &[u8]) -> bool {
+        let session = self.questions.session();
+        let judged = reply::judge_question(&self.gate.door, &self.caller, 0, frame, data);
+        let refusal = match (judged, session, frame.id().map(Key::from)) {
+            (Ok(()), Some(session), Some(key)) if session.ask(key.clone()) => {
+                return true;
+            }
+            // Outside a session nobody could answer.
+            (Ok(()), _, _) => Refusal::new(Code::Blocked, "too_many_in_flight"),
+            (Err(refusal), _, _) => refusal,
+        };
+        tracing::warn!(?refusal, "A server's question is not passed on");
+        if let Some(session) = session {
+            let answer = refusal.json(frame.id_raw());
+            tokio::spawn(streams::refuse_question(
+                Arc::clone(&self.gate),
+                Arc::clone(session),
+                answer,
+            ));
+        }
+        false
+    }
+
     /// What of an event reaches the client.
     fn judge(&mut self, event: Event) -> Option<Vec<u8>> {
         let Some(data) = event.data() else {
@@ -74,20 +137,10 @@ impl Relayed {
                 reply::note_notification(door, 0, &frame);
                 Some(event.into_raw())
             }
-            Kind::Request => {
-                let judged = reply::judge_question(door, &self.caller, 0, &frame, &data);
-                match judged {
-                    Ok(()) => Some(event.into_raw()),
-                    Err(refusal) => {
-                        let id = frame.id_raw().unwrap_or_default();
-                        tracing::warn!(?refusal, %id, "A server's question is not passed on");
-                        None
-                    }
-                }
-            }
+            Kind::Request => self.judge_question(&frame, &data).then(|| event.into_raw()),
             Kind::Answer => {
                 let key = frame.id().map(Key::from)?;
-                let Some(mut asked) = self.open.take(&key) else {
+                let Some(mut asked) = self.questions.take(&key) else {
                     tracing::warn!("An answer that nobody asked for is not passed on");
                     return None;
                 };
@@ -128,9 +181,7 @@ impl Body for Relayed {
             let taken = match ready!(Pin::new(&mut relayed.body).poll_frame(context)) {
                 None => {
                     relayed.ended = true;
-                    for mut asked in relayed.open.take_all() {
-                        asked.ending.failed();
-                    }
+                    relayed.questions.fail();
                     continue;
                 }
                 Some(Err(error)) => Err(error.into()),
@@ -148,9 +199,7 @@ impl Body for Relayed {
             };
             if let Err(error) = taken {
                 relayed.ended = true;
-                for mut asked in relayed.open.take_all() {
-                    asked.ending.failed();
-                }
+                relayed.questions.fail();
                 return Poll::Ready(Some(Err(error)));
             }
         }

@@ -10,11 +10,17 @@ use countersign_serve::guard::{self, Allowed};
 
 use super::exchange;
 use super::gate::Gate;
+use super::streams;
 
 /// The routes: one that speaks MCP, one that says the process is up.
 pub fn router(gate: Arc<Gate>, allowed: Allowed) -> Router {
     Router::new()
-        .route("/mcp", post(exchange::post_message))
+        .route(
+            "/mcp",
+            post(exchange::post_message)
+                .get(streams::get_stream)
+                .delete(streams::delete_session),
+        )
         .layer(DefaultBodyLimit::disable())
         .route("/health", get(countersign_serve::health))
         .with_state(gate)

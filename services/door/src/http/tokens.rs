@@ -17,7 +17,6 @@ const REMEMBERED_MAX: usize = 4096;
 
 /// Who may call.
 pub enum Identity {
-    #[expect(dead_code, reason = "the door of one's own will need it")]
     /// Nobody is verified: whoever reaches the door is one and the same caller.
     Local(Caller),
     /// The customers of session tokens.

@@ -61,6 +61,8 @@ impl UpstreamError {
 pub struct Upstream {
     name: Box<str>,
     uri: Uri,
+    /// What the policy adds to every request; the values may be secrets.
+    headers: Vec<(HeaderName, HeaderValue)>,
     client: Client<HttpConnector, Full<Bytes>>,
 }
 
@@ -88,8 +90,26 @@ impl Upstream {
         Ok(Self {
             name: config.name.as_str().into(),
             uri,
+            headers: Vec::new(),
             client,
         })
+    }
+
+    /// The same server, with headers that every request carries.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Request`] when one is no header.
+    pub fn with_headers<'h>(
+        mut self,
+        headers: impl Iterator<Item = (&'h str, &'h str)>,
+    ) -> Result<Self, UpstreamError> {
+        for (name, value) in headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(http::Error::from)?;
+            let mut value = HeaderValue::from_str(value).map_err(http::Error::from)?;
+            value.set_sensitive(true);
+            self.headers.push((name, value));
+        }
+        Ok(self)
     }
 
     /// The name the policy knows it under.
@@ -114,11 +134,28 @@ impl Upstream {
         token: Option<&str>,
         body: Bytes,
     ) -> Result<Response<Incoming>, UpstreamError> {
+        self.ask(Method::POST, headers, token, body).await
+    }
+
+    /// As [`Upstream::send`], with another method than POST.
+    ///
+    /// # Errors
+    /// [`UpstreamError`].
+    pub async fn ask(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        token: Option<&str>,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, UpstreamError> {
         let mut request = Request::builder()
-            .method(Method::POST)
+            .method(method)
             .uri(self.uri.clone())
             .body(Full::new(body))?;
         *request.headers_mut() = headers;
+        for (name, value) in &self.headers {
+            request.headers_mut().insert(name.clone(), value.clone());
+        }
         if let Some(token) = token {
             let mut token = HeaderValue::from_str(token).map_err(http::Error::from)?;
             token.set_sensitive(true);

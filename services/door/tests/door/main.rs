@@ -2,6 +2,7 @@
 
 mod client;
 mod piped;
+mod served;
 mod server;
 mod stand;
 
@@ -14,4 +15,5 @@ mod evidence;
 mod lists;
 mod pipes;
 mod record;
+mod sessions;
 mod tokens;

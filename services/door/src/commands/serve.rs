@@ -1,0 +1,132 @@
+//! `countersign-door serve`: clients over HTTP, the policy's servers behind one endpoint.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use countersign_policy::{Connection, Policy, Server};
+use countersign_serve::Listen;
+use countersign_serve::guard::Allowed;
+
+use super::place::{self, Place};
+use crate::approval::{self, ApprovalArgs};
+use crate::caller::Caller;
+use crate::config::UpstreamConfig;
+use crate::door::{Door, Rules};
+use crate::http::gate::Gate;
+use crate::http::router::router;
+use crate::http::sessions::Sessions;
+use crate::http::streams;
+use crate::http::tokens::Identity;
+use crate::http::upstream::Upstream;
+use crate::reload::Watch;
+
+/// How often heads are signed and the policy file is looked at.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Serves the policy's servers to clients over HTTP, at `http://ADDRESS/mcp`.
+///
+/// Nobody is verified: whoever reaches the address is one and the same caller. Listen where only they can.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The policy file.
+    #[arg(long)]
+    policy: PathBuf,
+    /// Where to listen.
+    #[arg(long, default_value = "127.0.0.1:8484", value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// A further exact value of `Host` to answer to, port included; can be given again.
+    #[arg(long = "host", value_name = "HOST:PORT")]
+    hosts: Vec<String>,
+    /// An exact value of `Origin` to answer to; can be given again. Requests without one are answered.
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    approvals: ApprovalArgs,
+}
+
+/// Runs the command.
+#[tokio::main]
+pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
+    countersign_serve::init_logging("door");
+    let mut watch = Watch::new(arguments.policy.clone());
+    let policy = place::read_policy(&arguments.policy)?;
+    let (name, server) = the_server(&policy)?;
+    let upstream = upstream(&name, server)?;
+    let listeners = countersign_serve::open(&Listen::Bind(vec![arguments.listen])).await?;
+    let allowed = allowed(&arguments, listeners[0].local_addr()?);
+    let record = arguments.place.record(policy.id())?;
+    let directory = record.directory.clone();
+    let door = Arc::new(Door::open(Rules::new(policy), &[&name], record)?);
+    if let Some(desk) = approval::open(&door, &arguments.approvals, &directory)? {
+        tokio::spawn(desk.close_when_stopping());
+    }
+    let gate = Arc::new(Gate {
+        door: Arc::clone(&door),
+        identity: Identity::Local(Caller::local("http")),
+        upstream,
+        request_key: None,
+        sessions: Sessions::default(),
+        reading: tokio::sync::Mutex::default(),
+    });
+    tokio::spawn(streams::reap(Arc::clone(&gate)));
+    let ticking = Arc::clone(&door);
+    std::thread::Builder::new()
+        .name("ticks".into())
+        .spawn(move || {
+            loop {
+                std::thread::sleep(TICK);
+                if let Err(error) = ticking.log.sign_head() {
+                    tracing::error!(%error, "Could not sign the head of the record");
+                }
+                watch.look(&ticking);
+            }
+        })
+        .context("start a thread")?;
+    countersign_serve::run("door", listeners, router(gate, allowed)).await?;
+    door.close().context("close the record")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn the_server(policy: &Policy) -> anyhow::Result<(String, &Server)> {
+    let servers: Vec<_> = policy.servers().collect();
+    match servers[..] {
+        [(name, server)] => Ok((name.to_owned(), server)),
+        [] => bail!("the policy names no server: add one under `servers`"),
+        _ => bail!("the policy names several servers"),
+    }
+}
+
+fn upstream(name: &str, server: &Server) -> anyhow::Result<Upstream> {
+    ensure!(
+        !server.needs_request_tokens(),
+        "the server {name} wants request tokens, for which the door must verify its callers"
+    );
+    let Some(Connection::Url { url }) = server.connection() else {
+        bail!("the policy has no address for {name}");
+    };
+    let upstream = Upstream::new(&UpstreamConfig {
+        name: name.to_owned(),
+        url: url.expose().to_owned(),
+    })?;
+    let headers = server.headers().iter();
+    Ok(upstream.with_headers(headers.map(|(name, value)| (&**name, value.expose())))?)
+}
+
+/// The names this listener goes by. Another name is a page that made one lead here.
+fn allowed(arguments: &Args, address: SocketAddr) -> Allowed {
+    let mut hosts = arguments.hosts.clone();
+    hosts.push(address.to_string());
+    if address.ip().is_loopback() {
+        hosts.push(format!("localhost:{}", address.port()));
+    }
+    Allowed {
+        hosts,
+        origins: arguments.origins.clone(),
+    }
+}
