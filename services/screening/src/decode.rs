@@ -110,7 +110,7 @@ fn hexadecimal(text: &str) -> Vec<String> {
 }
 
 /// Percent, HTML and backslash escapes among ordinary letters, all taken out at once.
-fn escapes(text: &str) -> Option<String> {
+pub fn escapes(text: &str) -> Option<String> {
     static PART: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)%([0-9a-f]{2})|&#x([0-9a-f]{1,6});?|\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})|&#([0-9]{1,7});?")
             .expect("a pattern")

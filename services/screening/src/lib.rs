@@ -8,12 +8,17 @@ pub mod canary;
 pub mod claim;
 mod decode;
 pub mod hidden;
+pub mod inject;
 pub mod lookalike;
+mod marks;
 pub mod name;
 pub mod redact;
 pub mod reply;
+mod screened;
 
 pub use claim::{Claim, claims_done};
+pub use inject::{Finding, Injection};
 pub use name::{DisplayName, display_name};
-pub use redact::{Redacted, Redactor, Rules};
+pub use redact::{Redacted, Redactor, Replacement, Rules};
 pub use reply::ReplyCleaner;
+pub use screened::{Screened, screen};

@@ -13,44 +13,43 @@ pub(super) const RUN_LENGTH_MAX: usize = 256 * 1024;
 /// How much of a run is decoded to see whether it is a text.
 const PROBE_LENGTH: usize = 16;
 
-/// The runs of base64 in a text that decode to a text, each with that text.
-pub(super) fn texts(text: &[u8]) -> impl Iterator<Item = (Range<usize>, String)> {
-    runs(text).filter_map(|run| {
-        let bytes = &text[run.clone()];
-        let probe = decode(&bytes[..PROBE_LENGTH])?;
-        // Random bytes pass this one time in a hundred thousand.
-        if !probe
-            .iter()
-            .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t' | 0x80..))
-        {
-            return None;
-        }
-        let decoded = String::from_utf8(decode(bytes)?).ok()?;
-        Some((run, decoded))
-    })
+/// The text that a run of base64 decodes to, if it is one.
+pub(crate) fn text_of(run: &[u8]) -> Option<String> {
+    let probe = decode(&run[..PROBE_LENGTH])?;
+    // Random bytes pass this one time in a hundred thousand.
+    let is_readable = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t' | 0x80..);
+    if !probe.iter().all(is_readable) {
+        return None;
+    }
+    String::from_utf8(decode(run)?).ok()
 }
 
-/// Runs of base64 characters of a decodable length.
-fn runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while at < text.len() {
-            let start = at;
-            while at < text.len() && CLASS[text[at] as usize] {
-                at += 1;
-            }
-            let mut end = at;
-            while at < text.len() && text[at] == b'=' && at - end < 2 {
-                at += 1;
-            }
-            if (RUN_LENGTH_MIN..=RUN_LENGTH_MAX).contains(&(end - start)) {
-                end = at;
-                return Some(start..end);
-            }
-            at += 1;
+/// Runs of base64 characters of a decodable length, hexadecimal ones among them.
+///
+/// Looks at the last byte that a run would need first, so that ordinary words are mostly skipped.
+pub(crate) fn runs(text: &[u8]) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    while start + RUN_LENGTH_MIN <= text.len() {
+        let window = &text[start..start + RUN_LENGTH_MIN];
+        if let Some(outside) = window.iter().rposition(|byte| !CLASS[*byte as usize]) {
+            start += outside + 1;
+            continue;
         }
-        None
-    })
+        let inside = |byte: &&u8| CLASS[**byte as usize];
+        let mut end = start + RUN_LENGTH_MIN;
+        end += text[end..].iter().take_while(inside).count();
+        let padding = text[end..]
+            .iter()
+            .take(2)
+            .take_while(|byte| **byte == b'=')
+            .count();
+        if end - start <= RUN_LENGTH_MAX {
+            runs.push(start..end + padding);
+        }
+        start = end + padding + 1;
+    }
+    runs
 }
 
 /// The characters of both alphabets.

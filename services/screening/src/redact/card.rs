@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::place::{has_before, is_word, names_an_id, word_before};
 
-/// Longest card number, in digits.
+/// Shortest and longest card number, in digits.
+const DIGITS_MIN: usize = 12;
 const DIGITS_MAX: usize = 19;
 /// Most characters between two groups of digits.
 const GAP_MAX: usize = 3;
@@ -73,6 +74,9 @@ pub(super) fn card_at(text: &str, start: usize) -> Option<Card> {
     if !matches!(bytes[start], b'2'..=b'6' | b'8' | b'9') || !may_begin(text, start) {
         return None;
     }
+    if !has_enough(bytes, start) {
+        return None;
+    }
     let mut groups = [Group { start: 0, end: 0 }; DIGITS_MAX];
     let mut sizes = [0_u8; DIGITS_MAX];
     let mut digits = [0_u8; DIGITS_MAX];
@@ -91,7 +95,8 @@ pub(super) fn card_at(text: &str, start: usize) -> Option<Card> {
         sizes[count] = size as u8;
         count += 1;
         total += size;
-        if total >= 12 && is_card(text, &digits[..total], &sizes[..count], &groups[..count]) {
+        if total >= DIGITS_MIN && is_card(text, &digits[..total], &sizes[..count], &groups[..count])
+        {
             best = Some((end, total));
         }
         match gap(bytes, end) {
@@ -108,6 +113,22 @@ pub(super) fn card_at(text: &str, start: usize) -> Option<Card> {
         span: start..end,
         last_four,
     })
+}
+
+/// Whether as many digits as the shortest card has follow, with no more than gaps between.
+fn has_enough(bytes: &[u8], start: usize) -> bool {
+    let (mut at, mut total) = (start, 0);
+    loop {
+        let end = digits_end(bytes, at);
+        total += end - at;
+        if total >= DIGITS_MIN {
+            return true;
+        }
+        match gap(bytes, end) {
+            Some(next) => at = next,
+            None => return false,
+        }
+    }
 }
 
 /// One past the digits that begin at a place.

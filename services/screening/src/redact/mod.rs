@@ -9,14 +9,14 @@
 //! or two of JSON strings.
 
 mod anchors;
-mod blob;
+pub(crate) mod blob;
 mod card;
 mod contact;
 mod fold;
 mod iban;
 mod json;
 mod jwt;
-mod named;
+pub(crate) mod named;
 mod national;
 mod pem;
 mod place;
@@ -36,7 +36,7 @@ pub use rules::{BuiltIn, CUSTOM_RULES_MAX, RULE_NAME_LENGTH_MAX, RuleError, Rule
 pub use sse::{EventRedactor, EventTooLong};
 pub use stream::TextRedactor;
 
-use scan::{Found, Instead, Scanner};
+use scan::{Found, Instead};
 use view::View;
 
 /// Something that was taken out: the rule and the bytes of the original that spelled it.
@@ -46,6 +46,17 @@ pub struct Edit {
     pub rule: Arc<str>,
     /// Where it stood in the original. Two edits have the same span when both were found in one blob.
     pub span: Range<usize>,
+}
+
+/// Something to be taken out, and what to put in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    /// Where it stands in the original.
+    pub span: Range<usize>,
+    /// What stands there afterwards, as it is written.
+    pub with: String,
+    /// Names of the rules that found it.
+    pub rules: Vec<Arc<str>>,
 }
 
 /// A text or document after redaction.
@@ -66,7 +77,6 @@ pub struct Redactor {
 
 #[derive(Debug)]
 struct Compiled {
-    scanner: Scanner,
     rules: Rules,
     /// By the numbers of the rules.
     names: Vec<Arc<str>>,
@@ -81,7 +91,6 @@ impl Redactor {
         Self {
             on: rules.on,
             compiled: Arc::new(Compiled {
-                scanner: Scanner::new(),
                 names: built_in.chain(custom).map(Arc::from).collect(),
                 rules: rules.clone(),
             }),
@@ -143,10 +152,24 @@ impl Redactor {
         self.splice(document.text(), finds)
     }
 
+    /// What to replace in a document whose view is known: spans of it, in order, none touching another.
+    pub(crate) fn replacements(&self, document: &Document<'_>, view: &View) -> Vec<Replacement> {
+        let replaces = json::fit(document, view, self.find(view, true));
+        let name = |rule: &u8| Arc::clone(&self.compiled.names[usize::from(*rule)]);
+        replaces
+            .into_iter()
+            .map(|replace| Replacement {
+                rules: replace.rules.iter().map(name).collect(),
+                span: replace.span,
+                with: replace.with,
+            })
+            .collect()
+    }
+
     /// What there is to replace, in spans of the original, in order, none touching another.
     fn find(&self, view: &View, blobs: bool) -> Vec<Replace> {
         let compiled = &*self.compiled;
-        let mut finds = compiled.scanner.scan(view, self.on, &compiled.rules.custom);
+        let mut finds = scan::scan(view, self.on, &compiled.rules.custom);
         finds.retain(|found| !self.is_placeholder(&view.text, found));
         if blobs {
             finds.extend(scan::blobs(view, |text| {
@@ -169,8 +192,8 @@ impl Redactor {
             .collect();
         if self.on.holds(BuiltIn::HiddenText) {
             let rule = BuiltIn::HiddenText.index();
-            let hidden = view.hidden.iter().map(|span| Replace {
-                span: span.clone(),
+            let hidden = view.hidden.iter().map(|hidden| Replace {
+                span: hidden.span.clone(),
                 with: self.named(rule),
                 rules: vec![rule],
             });

@@ -6,7 +6,7 @@ use super::place::{is_free_before, is_word};
 use super::view::BREAK;
 
 /// Words that name a secret, in lower case.
-pub(super) const NAMES: &[&str] = &[
+pub(crate) const NAMES: &[&str] = &[
     "password",
     "passwd",
     "passphrase",
@@ -54,9 +54,9 @@ pub(super) const NAMES: &[&str] = &[
     "token",
 ];
 /// Words in front of a token in a header.
-pub(super) const SCHEMES: &[&str] = &["bearer ", "basic "];
+pub(crate) const SCHEMES: &[&str] = &["bearer ", "basic "];
 /// What stands between an address's scheme and its user.
-pub(super) const ADDRESS: &str = "://";
+pub(crate) const ADDRESS: &str = "://";
 
 /// How much of a value decides what it is, in bytes; the rest of it goes with it.
 const VALUE_LENGTH_MAX: usize = 512;

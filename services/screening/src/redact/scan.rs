@@ -4,12 +4,11 @@
 
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, StartKind};
-
 use super::anchors::{ANCHORS, Set};
 use super::rules::{BuiltIn, CustomRule, RuleSet, custom_index};
-use super::view::{Kind, View};
+use super::view::{self, View};
 use super::{blob, card, contact, iban, jwt, named, national, pem};
+use crate::marks::{Kind, Mark};
 
 /// What stands in place of what a rule found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +32,10 @@ pub(super) struct Found {
     pub also: Vec<u8>,
 }
 
-/// What a mark is for.
+/// What the mark of a secret is for.
 #[derive(Clone, Copy, Debug)]
-enum Mark {
+pub(crate) enum Secret {
+    /// By its place in the table of issuers.
     Anchor(usize),
     Pem,
     Putty,
@@ -45,88 +45,37 @@ enum Mark {
     AzureSecret,
 }
 
-/// The marks, compiled.
-#[derive(Debug)]
-pub(super) struct Scanner {
-    marks: AhoCorasick,
-    kinds: Vec<Mark>,
-    names: AhoCorasick,
-}
-
-/// How a mark in the second automaton is read.
-const NAMES: usize = named::NAMES.len();
-const SCHEMES: usize = named::SCHEMES.len();
 /// Most headers tried in one run of characters.
 const HEADERS_PER_RUN_MAX: usize = 4;
 
-impl Scanner {
-    pub fn new() -> Self {
-        let mut texts: Vec<&str> = Vec::new();
-        let mut kinds = Vec::new();
-        let mut add = |text: &'static str, kind: Mark| {
-            texts.push(text);
-            kinds.push(kind);
-        };
-        for (index, anchor) in ANCHORS.iter().enumerate() {
-            add(anchor.mark, Mark::Anchor(index));
-        }
-        add(pem::MARK, Mark::Pem);
-        add(pem::PUTTY, Mark::Putty);
-        pem::BARE.iter().for_each(|mark| add(mark, Mark::BareKey));
-        jwt::MARKS.iter().for_each(|mark| add(mark, Mark::Jwt));
-        add(":AA", Mark::Telegram);
-        add("Q~", Mark::AzureSecret);
-        let names: Vec<&str> = named::NAMES
-            .iter()
-            .chain(named::SCHEMES)
-            .copied()
-            .chain([named::ADDRESS])
-            .collect();
-        Self {
-            marks: automaton(&texts, false),
-            kinds,
-            names: automaton(&names, true),
-        }
-    }
-
-    /// Everything the rules find, in no order.
-    pub fn scan(&self, view: &View, on: RuleSet, custom: &[CustomRule]) -> Vec<Found> {
-        let mut scan = Scan {
-            text: &view.text,
-            bytes: view.text.as_bytes(),
-            on,
-            found: Vec::new(),
-        };
-        scan.marks(self);
-        scan.names(self);
-        scan.digits();
-        scan.separators();
-        scan.custom(view, custom);
-        scan.found
-    }
+/// The marks of secrets.
+pub(crate) fn secrets() -> impl Iterator<Item = (&'static str, Secret)> {
+    let anchors = ANCHORS.iter().enumerate();
+    let anchors = anchors.map(|(index, anchor)| (anchor.mark, Secret::Anchor(index)));
+    let bare = pem::BARE.iter().map(|mark| (*mark, Secret::BareKey));
+    let headers = jwt::MARKS.iter().map(|mark| (*mark, Secret::Jwt));
+    anchors.chain(bare).chain(headers).chain([
+        (pem::MARK, Secret::Pem),
+        (pem::PUTTY, Secret::Putty),
+        (":AA", Secret::Telegram),
+        ("Q~", Secret::AzureSecret),
+    ])
 }
 
-/// An automaton that costs the same for every byte.
-pub(crate) fn automaton(texts: &[&str], any_case: bool) -> AhoCorasick {
-    AhoCorasickBuilder::new()
-        .kind(Some(AhoCorasickKind::DFA))
-        .match_kind(MatchKind::Standard)
-        .ascii_case_insensitive(any_case)
-        .start_kind(StartKind::Unanchored)
-        .prefilter(false)
-        .build(texts)
-        .expect("a few hundred short texts")
-}
-
-/// Calls back for every place where a text of the automaton begins, also inside another.
-pub(crate) fn each_match(
-    automaton: &AhoCorasick,
-    text: &str,
-    mut on: impl FnMut(usize, Range<usize>),
-) {
-    for found in automaton.find_overlapping_iter(text) {
-        on(found.pattern().as_usize(), found.range());
-    }
+/// Everything the rules find, in no order.
+pub(super) fn scan(view: &View, on: RuleSet, custom: &[CustomRule]) -> Vec<Found> {
+    let mut scan = Scan {
+        text: &view.text,
+        bytes: view.text.as_bytes(),
+        on,
+        found: Vec::new(),
+    };
+    scan.secrets(view.marks());
+    scan.names(view.marks());
+    scan.digits();
+    scan.separators();
+    scan.custom(view, custom);
+    scan.found
 }
 
 /// One scan under way.
@@ -154,43 +103,47 @@ impl Scan<'_> {
     }
 
     /// Secrets with a mark of their own.
-    fn marks(&mut self, scanner: &Scanner) {
+    fn secrets(&mut self, marks: &[Mark]) {
         let bytes = self.bytes;
         let mut covered = 0;
         let mut blocks_from = 0;
         let (mut run_end, mut headers) = (0, 0);
-        each_match(&scanner.marks, self.text, |pattern, mark| {
-            if mark.start < covered {
-                return;
+        for found in marks {
+            let Kind::Secret(secret) = found.kind() else {
+                continue;
+            };
+            let mark = found.span();
+            if mark.start < covered || bytes[mark.clone()] != *found.text().as_bytes() {
+                continue;
             }
-            let (rule, span) = match scanner.kinds[pattern] {
-                Mark::Anchor(index) => (ANCHORS[index].rule, ANCHORS[index].secret(bytes, mark)),
-                Mark::Pem if mark.start < blocks_from => return,
-                Mark::Pem => match pem::block_at(bytes, mark.start) {
+            let (rule, span) = match secret {
+                Secret::Anchor(index) => (ANCHORS[index].rule, ANCHORS[index].secret(bytes, mark)),
+                Secret::Pem if mark.start < blocks_from => continue,
+                Secret::Pem => match pem::block_at(bytes, mark.start) {
                     Ok(span) => (BuiltIn::PrivateKey, Some(span)),
                     Err(next) => {
                         blocks_from = next;
-                        return;
+                        continue;
                     }
                 },
-                Mark::Putty => (BuiltIn::PrivateKey, Some(pem::putty_at(bytes, mark.start))),
-                Mark::BareKey => (
+                Secret::Putty => (BuiltIn::PrivateKey, Some(pem::putty_at(bytes, mark.start))),
+                Secret::BareKey => (
                     BuiltIn::PrivateKey,
                     Some(pem::run_around(bytes, mark.start)),
                 ),
-                Mark::Jwt => {
+                Secret::Jwt => {
                     if mark.start >= run_end {
                         run_end = jwt::run_end(bytes, mark.start);
                         headers = 0;
                     }
                     headers += 1;
                     if headers > HEADERS_PER_RUN_MAX {
-                        return;
+                        continue;
                     }
                     (BuiltIn::Jwt, jwt::token_at(bytes, mark.start, run_end))
                 }
-                Mark::Telegram => (BuiltIn::ChatToken, telegram(bytes, mark.start)),
-                Mark::AzureSecret => (BuiltIn::CloudKey, azure_secret(bytes, mark)),
+                Secret::Telegram => (BuiltIn::ChatToken, telegram(bytes, mark.start)),
+                Secret::AzureSecret => (BuiltIn::CloudKey, azure_secret(bytes, mark)),
             };
             if let Some(span) = span
                 && self.on.holds(rule)
@@ -198,32 +151,32 @@ impl Scan<'_> {
                 covered = covered.max(span.end);
                 self.push(rule, span);
             }
-        });
+        }
     }
 
     /// Values that a name calls a secret.
-    fn names(&mut self, scanner: &Scanner) {
+    fn names(&mut self, marks: &[Mark]) {
         if !self.on.holds(BuiltIn::NamedSecret) {
             return;
         }
         let (text, bytes) = (self.text, self.bytes);
         let mut covered = 0;
-        each_match(&scanner.names, text, |pattern, mark| {
+        for found in marks {
+            let mark = found.span();
             if mark.start < covered {
-                return;
+                continue;
             }
-            let span = if pattern < NAMES {
-                named::value_of(text, mark)
-            } else if pattern < NAMES + SCHEMES {
-                named::credentials(bytes, mark)
-            } else {
-                named::address_password(bytes, mark)
+            let span = match found.kind() {
+                Kind::Name => named::value_of(text, mark),
+                Kind::Scheme => named::credentials(bytes, mark),
+                Kind::Address => named::address_password(bytes, mark),
+                _ => None,
             };
             if let Some(span) = span {
                 covered = span.end;
                 self.push(BuiltIn::NamedSecret, span);
             }
-        });
+        }
     }
 
     /// Numbers: cards, accounts, and the opt-in kinds that begin with digits.
@@ -305,7 +258,7 @@ impl Scan<'_> {
             for piece in view
                 .pieces
                 .iter()
-                .filter(|piece| piece.kind != Kind::Number)
+                .filter(|piece| piece.kind != view::Kind::Number)
             {
                 let text = &self.text[piece.view.clone()];
                 for found in rule
@@ -376,14 +329,16 @@ fn discord(bytes: &[u8], dot: usize) -> Option<Range<usize>> {
 /// The runs of base64 in a view that hold something, with what stands in their place.
 pub(super) fn blobs(view: &View, inner: impl Fn(&str) -> Option<(String, Vec<u8>)>) -> Vec<Found> {
     let bytes = view.text.as_bytes();
-    blob::texts(bytes)
-        .filter_map(|(span, decoded)| {
-            let (redacted, mut rules) = inner(&decoded)?;
+    view.runs()
+        .iter()
+        .filter_map(|span| {
+            let run = &bytes[span.clone()];
+            let (redacted, mut rules) = inner(&blob::text_of(run)?)?;
             let rule = rules.pop()?;
-            let text = blob::encode_like(&bytes[span.clone()], &redacted);
+            let text = blob::encode_like(run, &redacted);
             Some(Found {
                 rule,
-                span,
+                span: span.clone(),
                 instead: Instead::Text(text),
                 also: rules,
             })

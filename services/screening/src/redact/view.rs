@@ -5,12 +5,15 @@
 //! replaced by their ASCII form. What a rule finds there is mapped back to a span of the original bytes, and
 //! only that span is replaced.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use countersign_domain::text::is_hidden;
 use countersign_wire::{Document, Span, Type};
 
+use super::blob;
 use super::fold::{Folded, fold};
+use crate::marks::{self, Mark};
 
 /// Stands between pieces. The strict reader lets no string hold it, and no rule matches across it.
 pub(crate) const BREAK: u8 = 0;
@@ -49,14 +52,27 @@ struct Segment {
     source_length: u32,
 }
 
+/// A run of characters that cannot be seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Hidden {
+    /// Where it is in the original.
+    pub span: Range<usize>,
+    /// Its characters.
+    pub characters: Vec<char>,
+}
+
 /// The characters of an original, folded.
 #[derive(Debug, Default)]
 pub(crate) struct View {
     pub text: String,
     pub pieces: Vec<Piece>,
-    /// Runs of characters that cannot be seen, as spans of the original.
-    pub hidden: Vec<Range<usize>>,
+    /// Runs of characters that cannot be seen and that somebody could read a text out of.
+    pub hidden: Vec<Hidden>,
+    /// Characters that turn the direction of the writing around, as spans of the original.
+    pub overrides: Vec<Range<usize>>,
     segments: Vec<Segment>,
+    runs: OnceCell<Vec<Range<usize>>>,
+    marks: OnceCell<Vec<Mark>>,
 }
 
 impl View {
@@ -156,9 +172,14 @@ impl View {
                 fold(character)
             };
             if folded == Folded::Nothing {
+                if matches!(character, '\u{202D}' | '\u{202E}') {
+                    self.overrides.push(source.clone());
+                }
                 self.copy(&raw[plain..at], first + plain);
                 match &mut run {
-                    Some(run) if run.span.end == source.start => run.extend(source.end, character),
+                    Some(run) if run.hidden.span.end == source.start => {
+                        run.extend(source.end, character)
+                    }
                     _ => {
                         self.note_hidden(run.take());
                         run = Some(HiddenRun::new(before, character, source));
@@ -191,7 +212,7 @@ impl View {
         if let Some(run) = run
             && run.hides()
         {
-            self.hidden.push(run.span);
+            self.hidden.push(run.hidden);
         }
     }
 
@@ -216,6 +237,16 @@ impl View {
         start..end
     }
 
+    /// The runs of base64 characters in it; both kinds of screening look into them.
+    pub fn runs(&self) -> &[Range<usize>] {
+        self.runs.get_or_init(|| blob::runs(self.text.as_bytes()))
+    }
+
+    /// The marks of both kinds of screening in it.
+    pub fn marks(&self) -> &[Mark] {
+        self.marks.get_or_init(|| marks::all(&self.text))
+    }
+
     fn segment_at(&self, view: usize) -> Option<Segment> {
         let after = self
             .segments
@@ -226,33 +257,38 @@ impl View {
 
 /// Neighbouring characters that cannot be seen.
 struct HiddenRun {
-    span: Range<usize>,
-    characters: usize,
-    tags: usize,
+    hidden: Hidden,
     behind_flag: bool,
 }
 
 impl HiddenRun {
     fn new(before: char, character: char, span: Range<usize>) -> Self {
         Self {
-            span,
-            characters: 1,
-            tags: usize::from(is_tag(character)),
+            hidden: Hidden {
+                span,
+                characters: vec![character],
+            },
             behind_flag: before == '\u{1F3F4}',
         }
     }
 
     fn extend(&mut self, end: usize, character: char) {
-        self.span.end = end;
-        self.characters += 1;
-        self.tags += usize::from(is_tag(character));
+        self.hidden.span.end = end;
+        self.hidden.characters.push(character);
     }
 
     /// Whether somebody could read a text out of it.
-    const fn hides(&self) -> bool {
+    fn hides(&self) -> bool {
+        let characters = self.hidden.characters.len();
+        let tags = self
+            .hidden
+            .characters
+            .iter()
+            .filter(|c| is_tag(**c))
+            .count();
         // Up to six tags and an end mark behind a black flag draw the flags of England and its like.
-        let draws_a_flag = self.behind_flag && self.tags <= 7 && self.tags == self.characters;
-        (self.tags > 0 && !draws_a_flag) || self.characters >= HIDDEN_RUN_MIN + self.tags
+        let draws_a_flag = self.behind_flag && tags <= 7 && tags == characters;
+        (tags > 0 && !draws_a_flag) || characters >= HIDDEN_RUN_MIN + tags
     }
 }
 

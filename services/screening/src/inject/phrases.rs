@@ -1,0 +1,364 @@
+//! Sentences that speak to a model like somebody who may give it orders.
+//!
+//! A rule is a few meanings close together in one sentence of one language, never a single word: "ignore the
+//! previous invoice" misses the instructions, and "you are now eligible" the role. Distances are in words.
+
+use super::lexicon::{ANY, Concept, LANGUAGES};
+use super::words::{Sentence, TRIGGERS, Token};
+
+/// Sentences for which a model that was spoken to stays spoken to.
+const ADDRESSED_SENTENCES: u32 = 2;
+
+/// What was said before, in the same string.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    piece: u32,
+    /// The last sentence that spoke to a model, that called a tool.
+    addressed: Option<u32>,
+    called: Option<u32>,
+}
+
+/// The first rule that a sentence breaks.
+pub(super) fn judge(
+    sentence: &Sentence<'_>,
+    text: &str,
+    before: &mut Before,
+) -> Option<&'static str> {
+    if before.piece != sentence.piece {
+        *before = Before {
+            piece: sentence.piece,
+            ..Before::default()
+        };
+    }
+    let mut masks = [0_u64; LANGUAGES.len() + 1];
+    for token in sentence.tokens {
+        masks[usize::from(token.language)] |= token.concept.mask();
+    }
+    let mut kept = Vec::new();
+    let mut found = None;
+    for (language, mask) in masks.iter().enumerate().take(LANGUAGES.len()) {
+        let any = masks[usize::from(ANY)];
+        if mask & TRIGGERS == 0 || (mask | any).count_ones() < 2 {
+            continue;
+        }
+        in_language(sentence.tokens, language as u8, &mut kept);
+        let words = Words {
+            tokens: &kept,
+            mask: mask_of(&kept),
+        };
+        let rule = words.judge(sentence, text, before);
+        found = found.or(rule);
+    }
+    found
+}
+
+fn mask_of(tokens: &[Token]) -> u64 {
+    tokens
+        .iter()
+        .fold(0, |mask, token| mask | token.concept.mask())
+}
+
+/// The words of one language and of none, without those of ordinary phrases.
+fn in_language(tokens: &[Token], language: u8, kept: &mut Vec<Token>) {
+    kept.clear();
+    kept.extend(
+        tokens
+            .iter()
+            .filter(|token| token.language == language || token.language == ANY),
+    );
+    let neutral: Vec<(u32, u32)> = kept
+        .iter()
+        .filter(|token| token.concept == Concept::Neutral)
+        .map(|token| (token.first, token.last))
+        .collect();
+    if !neutral.is_empty() {
+        kept.retain(|token| {
+            !neutral
+                .iter()
+                .any(|(first, last)| token.first <= *last && token.last >= *first)
+        });
+    }
+}
+
+/// The words of one sentence in one language, in order.
+struct Words<'w> {
+    tokens: &'w [Token],
+    mask: u64,
+}
+
+/// Words between two tokens; 0 when they touch or overlap.
+const fn gap(one: &Token, other: &Token) -> u32 {
+    if other.first > one.last {
+        other.first - one.last - 1
+    } else if one.first > other.last {
+        one.first - other.last - 1
+    } else {
+        0
+    }
+}
+
+impl<'w> Words<'w> {
+    fn has(&self, concept: Concept) -> bool {
+        self.mask & concept.mask() != 0
+    }
+
+    fn of(&self, concept: Concept) -> impl Iterator<Item = &'w Token> + use<'w> {
+        self.tokens
+            .iter()
+            .filter(move |token| token.concept == concept)
+    }
+
+    /// Tokens at most so many words away. The tokens are in order of their last words, so that only
+    /// neighbours are looked at.
+    fn around(&self, token: &Token, within: u32) -> impl Iterator<Item = &'w Token> + use<'w> {
+        let (from, to) = (
+            token.first.saturating_sub(within + 1),
+            token.last + within + 1,
+        );
+        let begin = self.tokens.partition_point(|other| other.last < from);
+        let token = *token;
+        self.tokens[begin..]
+            .iter()
+            .take_while(move |other| other.last <= to + PHRASE_WORDS_MAX)
+            .filter(move |other| gap(&token, other) <= within)
+    }
+
+    fn near(&self, token: &Token, concept: Concept, within: u32) -> bool {
+        self.has(concept)
+            && self
+                .around(token, within)
+                .any(|other| other.concept == concept)
+    }
+
+    fn after(&self, token: &Token, concept: Concept, within: u32) -> Option<&'w Token> {
+        let last = token.last;
+        self.around(token, within)
+            .find(move |other| other.concept == concept && other.first > last)
+    }
+
+    /// Instructions that can only be a model's: previous ones, all of them, its own.
+    fn is_of_a_model(&self, instruction: &Token, all_counts: bool) -> bool {
+        instruction.concept == Concept::Prompt
+            || self.near(instruction, Concept::Prior, 3)
+            || (all_counts && self.near(instruction, Concept::All, 2))
+            || self.near(instruction, Concept::Your, 1)
+    }
+
+    fn judge(
+        &self,
+        sentence: &Sentence<'_>,
+        text: &str,
+        before: &mut Before,
+    ) -> Option<&'static str> {
+        let number = sentence.number;
+        let recent = |at: Option<u32>| at.is_some_and(|at| number <= at + ADDRESSED_SENTENCES);
+        let speaks = self.speaks_to_a_model(sentence, text);
+        if speaks {
+            before.addressed = Some(number);
+        }
+        if self.calls_a_tool() {
+            before.called = Some(number);
+        }
+        let addressed = recent(before.addressed);
+        let rules = [
+            (self.ignores_instructions(), "ignore_instructions"),
+            (self.stops_following(), "ignore_instructions"),
+            (self.reveals_the_prompt(), "reveal_prompt"),
+            (self.gives_a_role(), "role_change"),
+            (self.rules_from_now_on(), "standing_order"),
+            (self.sets_a_task(), "new_task"),
+            (addressed && self.orders(), "addressed_order"),
+            (self.obliges_a_model(), "addressed_order"),
+            (self.orders_a_payment_tool(addressed), "tool_order"),
+            (self.conceals(recent(before.called) || addressed), "conceal"),
+            (self.sends_out(), "exfiltration"),
+            (self.skips_confirmation(addressed), "skip_confirmation"),
+            (self.presses_for_payment(), "urgent_payment"),
+        ];
+        rules
+            .into_iter()
+            .find(|(found, _)| *found)
+            .map(|(_, rule)| rule)
+    }
+
+    fn ignores_instructions(&self) -> bool {
+        self.of(Concept::Ignore).any(|ignore| {
+            self.around(ignore, 8).any(|other| match other.concept {
+                Concept::Instruction | Concept::Prompt => {
+                    let (from, to) = (ignore.last.min(other.last), ignore.first.max(other.first));
+                    let follows = self
+                        .of(Concept::Follow)
+                        .any(|token| from < token.first && token.last < to);
+                    !follows
+                        && (self.is_of_a_model(other, true) || self.near(ignore, Concept::Ai, 6))
+                }
+                Concept::Read => {
+                    gap(ignore, other) <= 6
+                        && (self.near(other, Concept::All, 3)
+                            || self.near(other, Concept::Prior, 2))
+                }
+                _ => false,
+            })
+        }) || self.of(Concept::Override).any(|token| {
+            self.around(token, 5).any(|other| {
+                other.concept == Concept::Prompt
+                    || (other.concept == Concept::Instruction && self.near(other, Concept::Your, 1))
+            })
+        })
+    }
+
+    /// The negation stands in front in some languages and at the end in others.
+    fn stops_following(&self) -> bool {
+        let follows = |stop: &Token, all_counts: bool| {
+            self.around(stop, 6).any(|follow| {
+                follow.concept == Concept::Follow
+                    && self.around(follow, 6).any(|other| {
+                        matches!(other.concept, Concept::Instruction | Concept::Prompt)
+                            && self.is_of_a_model(other, all_counts)
+                    })
+            })
+        };
+        self.of(Concept::Stop).any(|stop| follows(stop, true))
+            || self.of(Concept::Negation).any(|stop| follows(stop, false))
+    }
+
+    fn reveals_the_prompt(&self) -> bool {
+        self.of(Concept::Reveal)
+            .any(|reveal| self.after(reveal, Concept::Prompt, 5).is_some())
+    }
+
+    fn gives_a_role(&self) -> bool {
+        self.of(Concept::Role)
+            .any(|role| self.after(role, Concept::Persona, 2).is_some())
+    }
+
+    fn rules_from_now_on(&self) -> bool {
+        self.of(Concept::NowOn).any(|now_on| {
+            self.around(now_on, 14).any(|other| match other.concept {
+                Concept::Answer => self.near(other, Concept::Every, 2) && !self.has(Concept::First),
+                Concept::Praise | Concept::Persona => true,
+                Concept::Ai => gap(now_on, other) <= 5 && self.has(Concept::Must),
+                Concept::Ignore => self.near(other, Concept::All, 3),
+                _ => false,
+            })
+        })
+    }
+
+    fn sets_a_task(&self) -> bool {
+        self.has(Concept::NewTask) && !self.has(Concept::First)
+    }
+
+    /// A model is called by its kind: at the front of a sentence and set off, or as the one who reads this.
+    fn speaks_to_a_model(&self, sentence: &Sentence<'_>, text: &str) -> bool {
+        self.of(Concept::Ai).any(|ai| {
+            let rest =
+                text[ai.end..sentence.span.end].trim_start_matches([' ', 's', '*', '_', '"']);
+            let set_off = rest.starts_with([':', ',', '-', '—', '–', '>', '!']) || rest.is_empty();
+            (ai.first <= 2 && set_off)
+                || (ai.first <= 5 && rest.starts_with(':'))
+                || self.near(ai, Concept::Reading, 4)
+                || self
+                    .around(ai, 2)
+                    .any(|other| other.concept == Concept::Instruction && other.last < ai.first)
+        })
+    }
+
+    /// An order somebody gives to a model, once it is clear that a model is meant.
+    fn orders(&self) -> bool {
+        if self.has(Concept::First) {
+            return false;
+        }
+        self.has(Concept::Before)
+            || self.has(Concept::Skip)
+            || self.has(Concept::Ignore) && self.has(Concept::Instruction)
+            || (self.has(Concept::Call)
+                && (self.has(Concept::Identifier) || self.has(Concept::Tool)))
+            || (self.has(Concept::Pay) && self.has(Concept::Amount))
+            || (self.has(Concept::Pay) && self.has(Concept::Must))
+            || (self.has(Concept::Pay) && self.has(Concept::Account) && self.has(Concept::Urgent))
+            || (self.has(Concept::Send) && self.has(Concept::Data))
+            || (self.has(Concept::Reveal) && (self.has(Concept::Prompt) || self.has(Concept::Data)))
+            || self.hides_from_the_user()
+    }
+
+    /// "The assistant must transfer 900 to …"
+    fn obliges_a_model(&self) -> bool {
+        self.of(Concept::Ai).any(|ai| {
+            let Some(must) = self.after(ai, Concept::Must, 3) else {
+                return false;
+            };
+            !self.near(must, Concept::Negation, 1)
+                && (self.has(Concept::Pay)
+                    && (self.has(Concept::Amount) || self.has(Concept::Account))
+                    || self.has(Concept::Skip)
+                    || (self.has(Concept::Send) && self.has(Concept::Data))
+                    || (self.has(Concept::Ignore) && self.has(Concept::Instruction)))
+        })
+    }
+
+    fn calls_a_tool(&self) -> bool {
+        self.of(Concept::Call).any(|call| {
+            self.near(call, Concept::Identifier, 4) || self.near(call, Concept::Tool, 3)
+        }) || self.has(Concept::PayTool)
+    }
+
+    /// "call request_transfer for 900"
+    fn orders_a_payment_tool(&self, addressed: bool) -> bool {
+        self.of(Concept::Call).any(|call| {
+            let Some(tool) = self.after(call, Concept::PayTool, 4) else {
+                return false;
+            };
+            addressed
+                || self.after(tool, Concept::Amount, 6).is_some()
+                || self.has(Concept::Before)
+                || self.has(Concept::Skip)
+                || self.has(Concept::Urgent)
+        })
+    }
+
+    /// "Do not tell the user", or "tell the user nothing about this".
+    fn hides_from_the_user(&self) -> bool {
+        self.of(Concept::Negation).any(|not| {
+            self.around(not, 4).any(|tell| {
+                let in_order = tell.first > not.last || self.near(not, Concept::This, 1);
+                tell.concept == Concept::Tell && in_order && self.near(tell, Concept::User, 4)
+            })
+        })
+    }
+
+    /// "Do not tell the user", where a tool or a model is what it is about.
+    fn conceals(&self, context: bool) -> bool {
+        (context
+            || self.has(Concept::Tool)
+            || self.has(Concept::Identifier)
+            || self.has(Concept::Ai))
+            && self.hides_from_the_user()
+    }
+
+    fn sends_out(&self) -> bool {
+        !self.has(Concept::First)
+            && self.has(Concept::Address)
+            && self
+                .of(Concept::Send)
+                .any(|send| self.near(send, Concept::Data, 8))
+    }
+
+    fn skips_confirmation(&self, addressed: bool) -> bool {
+        self.has(Concept::Skip)
+            && (self.has(Concept::Pay) || self.has(Concept::Call))
+            && (addressed || self.has(Concept::PayTool) || self.has(Concept::Ai))
+            && !self.has(Concept::First)
+    }
+
+    fn presses_for_payment(&self) -> bool {
+        self.has(Concept::Pay)
+            && self.has(Concept::Account)
+            && self.has(Concept::Urgent)
+            && (self.has(Concept::Authority)
+                || (self.has(Concept::Threat) && self.has(Concept::Amount)))
+            && !self.has(Concept::ScamAdvice)
+    }
+}
+
+/// Words of the longest phrase in the files.
+const PHRASE_WORDS_MAX: u32 = 8;
