@@ -42,7 +42,7 @@ pub(crate) enum Secret {
     BareKey,
     Jwt,
     Telegram,
-    AzureSecret,
+    Azure,
 }
 
 /// Most headers tried in one run of characters.
@@ -58,7 +58,7 @@ pub(crate) fn secrets() -> impl Iterator<Item = (&'static str, Secret)> {
         (pem::MARK, Secret::Pem),
         (pem::PUTTY, Secret::Putty),
         (":AA", Secret::Telegram),
-        ("Q~", Secret::AzureSecret),
+        ("Q~", Secret::Azure),
     ])
 }
 
@@ -143,7 +143,7 @@ impl Scan<'_> {
                     (BuiltIn::Jwt, jwt::token_at(bytes, mark.start, run_end))
                 }
                 Secret::Telegram => (BuiltIn::ChatToken, telegram(bytes, mark.start)),
-                Secret::AzureSecret => (BuiltIn::CloudKey, azure_secret(bytes, mark)),
+                Secret::Azure => (BuiltIn::CloudKey, azure_secret(bytes, mark)),
             };
             if let Some(span) = span
                 && self.on.holds(rule)
