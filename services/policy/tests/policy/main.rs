@@ -8,5 +8,6 @@ mod holds;
 mod identities;
 mod lints;
 mod properties;
+mod reference;
 mod servers;
 mod stand;
