@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use regex::RegexBuilder;
 
-use super::check_plain;
 use crate::file::{BuiltInRule, CustomRuleFile, PolicyFile, RedactionFile, SuppressionFile};
 use crate::read::{PolicyError, meaning};
 use crate::screen::{CustomRule, Injection, Redaction, Screening, Suppression};
 use crate::shape::PATTERN_BYTES_MAX;
 
 /// Most rules of a policy's own.
-const CUSTOM_MAX: usize = 64;
+const CUSTOM_MAX: usize = 32;
+/// Longest name of one of them, in bytes.
+const NAME_BYTES_MAX: usize = 40;
 
 pub(super) fn compile(file: &PolicyFile) -> Result<Screening, PolicyError> {
     let injection = file
@@ -75,7 +76,11 @@ fn compile_redaction(
 
 fn compile_custom(rule: &CustomRuleFile) -> Result<CustomRule, PolicyError> {
     let path = format!("redaction.custom.{}", rule.id);
-    check_plain(&path, &rule.id)?;
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if rule.id.is_empty() || rule.id.len() > NAME_BYTES_MAX || !rule.id.bytes().all(plain) {
+        let message = format!("a-z, 0-9 and '_' are allowed, {NAME_BYTES_MAX} at most");
+        return Err(meaning(path, message));
+    }
     let path = format!("{path}.pattern");
     let pattern = RegexBuilder::new(&rule.pattern)
         .size_limit(PATTERN_BYTES_MAX)

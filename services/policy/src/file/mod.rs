@@ -11,7 +11,7 @@ mod tool;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use approval::{ApprovalFile, WebhookFile};
 pub use argument::{ARGUMENTS_MAX, ArgumentFile, ArgumentType};
@@ -96,7 +96,7 @@ pub enum DefaultEffect {
 }
 
 /// Whether decisions bind.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// A denial refuses the call.
@@ -108,7 +108,7 @@ pub enum Mode {
 }
 
 /// What happens to a tool the policy does not name.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum OnNewTool {
     /// It is neither listed nor callable.
@@ -117,7 +117,7 @@ pub enum OnNewTool {
 }
 
 /// What happens to a tool whose definition is not the pinned one.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum OnChangedTool {
     /// It is neither listed nor callable.

@@ -1,7 +1,7 @@
 //! `redaction` and `injection`: what is looked for in results, arguments and definitions.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What is taken out of texts that pass the door.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -42,14 +42,20 @@ pub enum BuiltInRule {
     PaymentKey,
     /// Keys of model APIs.
     ModelKey,
+    /// Keys of other services that mark theirs: mail, shops, monitoring.
+    ServiceKey,
     /// Private keys in PEM form.
     PrivateKey,
     /// JSON Web Tokens.
     Jwt,
+    /// Values that a name beside them calls a password, a secret or a key.
+    NamedSecret,
     /// Card numbers, by issuer prefix, length and check digit.
     Card,
     /// IBANs, by country, length and check digits.
     Iban,
+    /// Characters that nobody sees and a model reads.
+    HiddenText,
     /// E-mail addresses.
     Email,
     /// National identity numbers.
@@ -60,16 +66,19 @@ pub enum BuiltInRule {
 
 impl BuiltInRule {
     /// All of them, in the order of the reference.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::CloudKey,
         Self::ForgeToken,
         Self::ChatToken,
         Self::PaymentKey,
         Self::ModelKey,
+        Self::ServiceKey,
         Self::PrivateKey,
         Self::Jwt,
+        Self::NamedSecret,
         Self::Card,
         Self::Iban,
+        Self::HiddenText,
         Self::Email,
         Self::NationalId,
         Self::IpAddress,
@@ -84,10 +93,13 @@ impl BuiltInRule {
             Self::ChatToken => "chat_token",
             Self::PaymentKey => "payment_key",
             Self::ModelKey => "model_key",
+            Self::ServiceKey => "service_key",
             Self::PrivateKey => "private_key",
             Self::Jwt => "jwt",
+            Self::NamedSecret => "named_secret",
             Self::Card => "card",
             Self::Iban => "iban",
+            Self::HiddenText => "hidden_text",
             Self::Email => "email",
             Self::NationalId => "national_id",
             Self::IpAddress => "ip_address",
@@ -105,7 +117,8 @@ impl BuiltInRule {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CustomRuleFile {
-    /// Its name; the text that stands in place of what it found repeats it.
+    /// Its name, of `a-z`, `0-9` and `_`, 40 at most; what stands in place of what it found repeats
+    /// it.
     pub id: String,
     /// What it looks for, anywhere in a text; matched in linear time.
     pub pattern: String,
@@ -138,7 +151,7 @@ pub struct InjectionFile {
 }
 
 /// What happens to a text that was found.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum InjectionMode {
     /// It passes with a label and an alarm.

@@ -160,7 +160,7 @@ fn what_is_looked_for_is_a_plain_list() {
     let screening = policy.screening();
     let redaction = screening.redaction.as_ref().unwrap();
     assert!(redaction.results && redaction.arguments);
-    assert_eq!(redaction.built_in.len(), 10);
+    assert_eq!(redaction.built_in.len(), 13);
     assert!(redaction.built_in.contains(&BuiltInRule::Email));
     assert!(!redaction.built_in.contains(&BuiltInRule::IpAddress));
     assert_eq!(&*redaction.custom[0].id, "customer");
@@ -188,6 +188,10 @@ fn what_cannot_be_looked_for_fails_at_start() {
         (
             "{custom: [{id: a, pattern: 'a{1000}{1000}'}]}",
             "redaction.custom.a.pattern",
+        ),
+        (
+            "{custom: [{id: My-Rule, pattern: a}]}",
+            "redaction.custom.My-Rule",
         ),
         (
             "{custom: [{id: iban, pattern: a}]}",
