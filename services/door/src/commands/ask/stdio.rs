@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::ChildStdin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -11,21 +10,16 @@ use anyhow::{Context as _, bail};
 
 use super::answers::{Heard, Pages, hear, page, question};
 use super::{PAGES_MAX, handshake};
+use crate::pipes::child::{Program, Running};
+use crate::pipes::drain::Drain;
 
 /// How long a server may take to answer. The first start may download it.
 const ANSWER_TIME: Duration = Duration::from_secs(120);
-/// How long it may go on after its input has ended.
-const END_TIME: Duration = Duration::from_secs(3);
 /// Longest line of a server, in bytes.
 const LINE_BYTES_MAX: u64 = 8 << 20;
-/// The variables of the environment that every server gets.
-const PLAIN_VARIABLES: [&str; 10] = [
-    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "SHELL", "TERM", "TMPDIR", "USER",
-];
-
 /// A server while it is asked.
 struct Asked {
-    process: Child,
+    running: Option<Running>,
     input: Option<ChildStdin>,
     lines: Receiver<std::io::Result<Vec<u8>>>,
 }
@@ -50,26 +44,22 @@ pub fn tools(command: &[OsString], env: &[(String, String)]) -> anyhow::Result<V
 
 impl Asked {
     fn start(command: &[OsString], env: &[(String, String)]) -> anyhow::Result<Self> {
-        let (program, arguments) = command.split_first().context("a command is wanted")?;
-        let plain = PLAIN_VARIABLES
-            .into_iter()
-            .filter_map(|name| std::env::var_os(name).map(|value| (name, value)));
         let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         // Whoever runs this sees what is run.
         eprintln!("Starting: {}", shown.join(" "));
-        let mut process = Command::new(program)
-            .args(arguments)
-            .env_clear()
-            .envs(plain)
-            .envs(env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .process_group(0)
-            .spawn()
-            .with_context(|| format!("start {}", program.to_string_lossy()))?;
-        let input = process.stdin.take();
-        let output = process.stdout.take().context("the server's output")?;
+        let program = Program {
+            name: "server".into(),
+            command: command.to_vec(),
+            env: env
+                .iter()
+                .map(|(name, value)| (name.as_str().into(), value.clone()))
+                .collect(),
+        };
+        let first = command.first().context("a command is wanted")?;
+        let drain = Drain::start().context("start a thread")?;
+        let (running, input, output) = program
+            .start(&drain)
+            .with_context(|| format!("start {}", first.to_string_lossy()))?;
         let (sender, lines) = sync_channel(16);
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -89,8 +79,8 @@ impl Asked {
             }
         });
         Ok(Self {
-            process,
-            input,
+            running: Some(running),
+            input: Some(input),
             lines,
         })
     }
@@ -138,17 +128,11 @@ impl Asked {
 }
 
 impl Drop for Asked {
-    /// Ends the server: in peace if it can, else without.
+    /// Ends the server and whatever it started: in peace if it can, else without.
     fn drop(&mut self) {
         self.input = None;
-        let since = Instant::now();
-        while since.elapsed() < END_TIME {
-            if !matches!(self.process.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
+        if let Some(running) = self.running.take() {
+            running.end();
         }
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
