@@ -1,7 +1,8 @@
 //! The one place that reads clocks and the random source.
 
+use std::cell::RefCell;
 use std::sync::LazyLock;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use time::OffsetDateTime;
 
@@ -51,7 +52,30 @@ impl Now {
 
 /// The time of day in the record: RFC 3339, UTC, milliseconds.
 pub fn timestamp() -> String {
-    rfc3339(OffsetDateTime::now_utc())
+    thread_local! {
+        /// The second that was written down last, and how it reads up to the milliseconds.
+        static SECOND: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
+    }
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    SECOND.with_borrow_mut(|(second, text)| {
+        // The calendar is worked out once a second, not for every line.
+        if *second != since.as_secs() {
+            *second = since.as_secs();
+            let whole = OffsetDateTime::UNIX_EPOCH + Duration::from_secs(*second);
+            *text = rfc3339(whole);
+            text.truncate("2026-11-30T08:00:00.".len());
+        }
+        let milliseconds = since.subsec_millis();
+        let mut stamp = String::with_capacity(text.len() + 4);
+        stamp.push_str(text);
+        for place in [100, 10, 1] {
+            stamp.push(char::from(b'0' + (milliseconds / place % 10) as u8));
+        }
+        stamp.push('Z');
+        stamp
+    })
 }
 
 /// A time in the record's one spelling.
@@ -86,4 +110,24 @@ pub fn random_id() -> Result<[u8; 16], getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_day_reads_as_the_calendar_says() {
+        for _ in 0..50 {
+            let before = rfc3339(OffsetDateTime::now_utc());
+            let stamp = timestamp();
+            let after = rfc3339(OffsetDateTime::now_utc());
+            assert_eq!(stamp.len(), 24);
+            assert!(
+                before <= stamp && stamp <= after,
+                "{before} {stamp} {after}"
+            );
+            std::thread::sleep(Duration::from_millis(27));
+        }
+    }
 }

@@ -62,3 +62,49 @@ impl Batches {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn many_who_wait_share_few_syncs() {
+        let batches = Batches::default();
+        let (written, syncs) = (AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..32 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        let size = written.fetch_add(1, Ordering::SeqCst) + 1;
+                        let sync = || {
+                            let until = written.load(Ordering::SeqCst);
+                            syncs.fetch_add(1, Ordering::SeqCst);
+                            std::thread::sleep(std::time::Duration::from_micros(300));
+                            Synced::Until(until)
+                        };
+                        batches.wait(size, 0, sync).unwrap();
+                    }
+                });
+            }
+        });
+        assert!(
+            syncs.load(Ordering::SeqCst) < 320,
+            "{syncs:?} for 640 lines"
+        );
+    }
+
+    #[test]
+    fn nobody_is_told_that_a_line_is_there_which_was_taken_back() {
+        let batches = Batches::default();
+        batches.wait(3, 0, || Synced::Until(3)).unwrap();
+        let failed = batches.wait(5, 0, || Synced::TakenBack { epoch: 1 });
+        assert!(matches!(failed, Err(WriteError::Unsettled)));
+        // Whoever waited for the same batch is told the same without asking the disk again.
+        let other = batches.wait(4, 0, || panic!("asked again"));
+        assert!(matches!(other, Err(WriteError::Unsettled)));
+        // Lines written afterwards have the same numbers and wait for a sync of their own.
+        batches.wait(4, 1, || Synced::Until(4)).unwrap();
+        batches.wait(4, 1, || panic!("asked again")).unwrap();
+    }
+}
