@@ -38,6 +38,29 @@ fn a_record_that_was_cut_is_not_opened() {
 }
 
 #[test]
+fn a_state_that_its_head_does_not_vouch_for_is_not_believed() {
+    let place = Place::filled("forged-state", 5);
+    // Another past of the same length, whose state is given the signed head of the true one.
+    let other = Place::new("forged-state-other");
+    let journal = other.open();
+    for number in 0..5 {
+        journal.append(&event(number + 100)).unwrap();
+    }
+    journal.sign_head().unwrap();
+    drop(journal);
+    let (fields, _) = other
+        .text("decisions.state")
+        .split_once("\n\n")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    let forged = format!("{fields}\n\n{}", place.text("decisions.checkpoint"));
+    std::fs::write(place.path("decisions.state"), forged).unwrap();
+    std::fs::copy(other.path("decisions.jsonl"), place.path("decisions.jsonl")).unwrap();
+    let refused = place.refused();
+    assert!(matches!(refused, OpenError::CutOrForked(_)), "{refused:?}");
+}
+
+#[test]
 fn a_changed_tail_is_not_opened() {
     let place = Place::filled("tail-changed", 5);
     let journal = place.open();
