@@ -58,6 +58,10 @@ fn a_state_that_its_head_does_not_vouch_for_is_not_believed() {
     std::fs::copy(other.path("decisions.jsonl"), place.path("decisions.jsonl")).unwrap();
     let refused = place.refused();
     assert!(matches!(refused, OpenError::CutOrForked(_)), "{refused:?}");
+    // Nor when the head beside it is taken away.
+    std::fs::remove_file(place.path("decisions.checkpoint")).unwrap();
+    let refused = place.refused();
+    assert!(matches!(refused, OpenError::NoHead(_)), "{refused:?}");
 }
 
 #[test]
