@@ -6,6 +6,7 @@ mod served;
 mod server;
 mod stand;
 
+mod agreement;
 mod answers;
 mod approvals;
 mod bad_inputs;
