@@ -9,6 +9,7 @@
 //! This room knows no policy and no server. Whoever holds a call says under which terms; whoever
 //! waits is told once.
 
+mod caps;
 mod decision;
 mod desk;
 mod holds;
