@@ -11,3 +11,4 @@ pub mod sessions;
 pub mod streams;
 pub mod tokens;
 pub mod upstream;
+pub mod waiting;
