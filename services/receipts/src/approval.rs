@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::payload::{canonical, check_canonical};
-use crate::{Hash, LogSigner, LogVerifier, PayloadError};
+use crate::{Hash, LogSigner, LogVerifier, PayloadError, is_demo_key};
 
 /// The one value of `format`.
 const FORMAT: &str = "countersign.approval/v1";
@@ -256,6 +256,9 @@ impl Approval {
         use ApprovalDecision::{Denied, Released};
         if self.format != FORMAT {
             return Err(ApprovalError::Malformed);
+        }
+        if self.demo != is_demo_key(&self.key_id) {
+            return Err(ApprovalError::Key);
         }
         let way = self.decided_by.as_ref().map(|approver| approver.way);
         if let Some(approver) = &self.decided_by
@@ -512,6 +515,10 @@ mod tests {
             by_countdown.sign(&signer),
             Err(ApprovalError::Disagree)
         ));
+        assert_eq!(
+            refused(|approval| approval.demo = true),
+            ApprovalError::Key.to_string()
+        );
         let disagree = ApprovalError::Disagree.to_string();
         assert_eq!(
             refused(|approval| approval.reason = ApprovalReason::Expired),
