@@ -12,6 +12,7 @@
 mod caps;
 mod decision;
 mod desk;
+mod elicit;
 mod holds;
 mod keeper;
 pub mod meta;
