@@ -102,16 +102,16 @@ async function open(options = {}) {
   return { page, context, said };
 }
 
-const card = (page) => page.locator(".card").last();
+const cardOf = (page, title) => page.locator(".card").filter({ hasText: title });
 const focused = (page) => page.evaluate(() => document.activeElement?.textContent ?? "");
 
 /** A held call and its card, once there was time to look at it. */
 async function held(page, args) {
-  const before = await page.locator(".card").count();
   const answer = door.call("keep_note", args);
-  await page.locator(".card").nth(before).waitFor();
+  const card = cardOf(page, args.text);
+  await card.waitFor();
   await page.waitForTimeout(LOOK_MS);
-  return { answer, card: card(page) };
+  return { answer, card };
 }
 
 test("a person approves by mouse, and the server gets the call then and not before", async () => {
@@ -135,7 +135,7 @@ test("a person approves by mouse, and the server gets the call then and not befo
 
 test("deny has the focus, and the keyboard is enough", async () => {
   const { page, context } = await open();
-  const { answer, card } = await held(page, { title: "Rum", text: "" });
+  const { answer, card } = await held(page, { text: "dark rum", title: "" });
   assert.equal(await focused(page), "Deny");
   assert.match(await card.innerText(), /empty/);
   await page.keyboard.press("Enter");
@@ -151,8 +151,8 @@ test("deny has the focus, and the keyboard is enough", async () => {
 test("a press in the first second, a script's press and a held key do not count", async () => {
   const { page, context } = await open();
   const answer = door.call("keep_note", { title: "Fast", text: "x" });
-  const fresh = card(page);
-  await fresh.getByText("Fast", { exact: true }).waitFor();
+  const fresh = cardOf(page, "Fast");
+  await fresh.waitFor();
   const approve = fresh.getByRole("button", { name: "Approve keep_note" });
   await approve.click();
   assert.match(await fresh.locator(".why").innerText(), /a moment ago/);
@@ -172,7 +172,7 @@ test("text that hides, turns around or passes for other text is named", async ()
   for (const named of ["U+0430 Cyrillic letter", "U+200B zero-width space", "U+202E right-to-left override", "<img src=x onerror=alert(1)>"]) {
     assert.ok(text.includes(named), named);
   }
-  assert.match(text, /3 characters do not show or looks like another|3 characters/);
+  assert.match(text, /3 characters do not show/);
   await card.getByRole("button", { name: "Deny keep_note" }).click();
   await answer;
   await context.close();
@@ -181,7 +181,10 @@ test("text that hides, turns around or passes for other text is named", async ()
 test("a long value is opened before it can be approved", async () => {
   const { page, context } = await open();
   const text = `${"All work and no play. ".repeat(100)}END`;
-  const { answer, card } = await held(page, { title: "Long", text });
+  const answer = door.call("keep_note", { title: "Long", text });
+  const card = cardOf(page, "All work");
+  await card.waitFor();
+  await page.waitForTimeout(LOOK_MS);
   const approve = card.getByRole("button", { name: "Approve keep_note" });
   await approve.click();
   assert.match(await card.locator(".why").innerText(), /Open the long value/);
@@ -196,20 +199,20 @@ test("a long value is opened before it can be approved", async () => {
 test("two pages, one decision", async () => {
   const first = await open();
   const second = await open();
-  const { answer } = await held(first.page, { title: "Both", text: "x" });
+  const { answer, card } = await held(first.page, { title: "Both", text: "for two" });
   await second.page.waitForTimeout(LOOK_MS);
-  await card(second.page).getByRole("button", { name: "Deny keep_note" }).click();
+  await cardOf(second.page, "for two").getByRole("button", { name: "Deny keep_note" }).click();
   assert.equal((await answer).error.code, -32003);
-  await first.page.locator(".card").waitFor({ state: "detached" });
+  await card.waitFor({ state: "detached" });
   assert.match(await first.page.locator("#past li").first().innerText(), /Denied/);
   await Promise.all([first.context.close(), second.context.close()]);
 });
 
 test("a call that its client takes back is gone from the page", async () => {
   const { page, context } = await open();
-  await held(page, { title: "Never mind", text: "x" });
+  const { card } = await held(page, { title: "No", text: "never mind" });
   door.cancel();
-  await page.locator(".card").waitFor({ state: "detached" });
+  await card.waitFor({ state: "detached" });
   assert.match(await page.locator("#past li").first().innerText(), /whoever asked went away/);
   await context.close();
 });
@@ -234,9 +237,9 @@ test("a link opens one session, in one tab, and no cookie", async () => {
 
 test("another page of this machine can neither read nor decide", async () => {
   const { page, context } = await open();
-  const { answer } = await held(page, { title: "Wall", text: "x" });
+  const { answer, card } = await held(page, { title: "Wall", text: "of stone" });
   const session = await page.evaluate(() => sessionStorage.getItem("countersign-session"));
-  const hold = await card(page).getAttribute("data-hold");
+  const hold = await card.getAttribute("data-hold");
   const other = createServer((_, response) => response.setHeader("content-type", "text/html").end("<p>other</p>"));
   await new Promise((resolve) => other.listen(0, "127.0.0.1", resolve));
   const stranger = await context.newPage();
@@ -256,7 +259,7 @@ test("another page of this machine can neither read nor decide", async () => {
     [origin, hold, session],
   );
   assert.deepEqual(tried, ["TypeError", "TypeError", "TypeError"]);
-  assert.equal(await card(page).getAttribute("data-hold"), hold, "still held");
+  assert.equal(await card.getAttribute("data-hold"), hold, "still held");
   const frame = await stranger.evaluate((origin) => {
     const frame = document.createElement("iframe");
     frame.src = origin;
@@ -264,7 +267,7 @@ test("another page of this machine can neither read nor decide", async () => {
     return new Promise((resolve) => (frame.onload = () => resolve(frame.contentDocument === null)));
   }, origin);
   assert.equal(frame, true, "an error page, not the door's");
-  await card(page).getByRole("button", { name: "Deny keep_note" }).click();
+  await card.getByRole("button", { name: "Deny keep_note" }).click();
   await answer;
   other.close();
   await context.close();
@@ -293,7 +296,7 @@ test("no script can make markup on the page", async () => {
 for (const colorScheme of ["light", "dark"]) {
   test(`at 320 px, ${colorScheme}, nothing runs over and everything can be pressed`, async () => {
     const { page, context } = await open({ viewport: { width: 320, height: 640 }, colorScheme, hasTouch: true });
-    const { answer, card } = await held(page, { title: "W".repeat(180), text: "a_long_word_without_end".repeat(20) });
+    const { answer, card } = await held(page, { title: "W".repeat(180), text: `${colorScheme}${"_long_word_without_end".repeat(20)}` });
     await card.locator("summary").click();
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
     const small = await page.evaluate(() =>

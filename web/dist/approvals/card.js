@@ -104,7 +104,7 @@ export class Card {
             make("dt", {}, [make("span", { class: "code" }, pathNodes(row.path)), make("span", { text: about })]),
             make("dd", {}, [
                 ...(strange > 0
-                    ? [make("p", { class: "strange", text: `${strange} ${strange === 1 ? "character does" : "characters do"} not show or looks like another.` })]
+                    ? [make("p", { class: "strange", text: strange === 1 ? "1 character does not show, or looks like another." : `${strange} characters do not show, or look like others.` })]
                     : []),
                 this.#value(row),
             ]),
