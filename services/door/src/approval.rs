@@ -12,6 +12,7 @@
 mod caps;
 mod decision;
 mod desk;
+#[cfg_attr(not(test), expect(dead_code, reason = "sessions ask next"))]
 mod elicit;
 mod holds;
 mod keeper;
@@ -24,5 +25,6 @@ mod terms;
 mod testing;
 mod webhook;
 
+pub use caps::Caps;
 pub use meta::Wishes;
 pub use open::{ApprovalArgs, Open, open};

@@ -5,9 +5,11 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use anyhow::Context as _;
 use countersign_journal::{Mode, Options, Ticket};
-use countersign_policy::{CapLedger, Pin, Policy, RateLimiter};
+use countersign_policy::{Pin, Policy, RateLimiter};
 use countersign_receipts::{Hash, LogSigner};
 
+use crate::approval::Caps;
+use crate::clock;
 use crate::judge::catalogue::Catalogue;
 use crate::judge::ending::Ending;
 use crate::judge::hold::Holds;
@@ -59,7 +61,7 @@ pub struct Door {
     /// How often.
     pub rates: RateLimiter,
     /// What caps have counted.
-    pub caps: CapLedger,
+    pub caps: Caps,
     /// The servers.
     pub servers: Vec<Server>,
     /// The record.
@@ -77,6 +79,7 @@ impl Door {
     pub fn open(rules: Rules, servers: &[&str], record: Record) -> anyhow::Result<Self> {
         anyhow::ensure!(!servers.is_empty(), "the door has no server behind it");
         let mode = record.options.mode;
+        let directory = record.directory.clone();
         let (log, torn_bytes) =
             DecisionLog::open_with(&record.directory, record.signer, record.options)
                 .context("open the record")?;
@@ -89,7 +92,7 @@ impl Door {
         Ok(Self {
             rules: RwLock::new(Arc::new(rules)),
             rates: RateLimiter::new(),
-            caps: CapLedger::new(),
+            caps: Caps::open(&directory, clock::unix_seconds())?,
             servers: servers.iter().map(server).collect(),
             log: Arc::new(log),
             settles: mode != Mode::Written,

@@ -68,8 +68,9 @@ impl Caps {
     ///
     /// # Errors
     /// [`CapsError`]; a door does not start with sums that it cannot read.
-    pub fn open(directory: &Path, unix_seconds: i64) -> Result<Self, CapsError> {
+    pub fn open(directory: &Path, unix_seconds: u64) -> Result<Self, CapsError> {
         let path = directory.join(FILE);
+        let unix_seconds = i64::try_from(unix_seconds).unwrap_or(i64::MAX);
         let caps = Self {
             ledger: CapLedger::new(),
             path,
@@ -231,21 +232,21 @@ mod tests {
     fn a_door_that_is_started_again_has_not_forgotten_the_day() {
         let policy = Policy::load(POLICY).unwrap();
         let directory = directory("again");
-        let caps = Caps::open(&directory, NOON).unwrap();
+        let caps = Caps::open(&directory, NOON.unsigned_abs()).unwrap();
         buy(&caps, &policy, "59.99", NOON).unwrap();
-        let again = Caps::open(&directory, NOON).unwrap();
+        let again = Caps::open(&directory, NOON.unsigned_abs()).unwrap();
         assert!(
             buy(&again, &policy, "40.01", NOON).is_err(),
             "100 is reached"
         );
         buy(&again, &policy, "40.00", NOON).unwrap();
-        let again = Caps::open(&directory, NOON).unwrap();
+        let again = Caps::open(&directory, NOON.unsigned_abs()).unwrap();
         assert!(buy(&again, &policy, "0.01", NOON).is_err());
         let tomorrow = NOON + DAY_SECONDS;
-        let next = Caps::open(&directory, tomorrow).unwrap();
+        let next = Caps::open(&directory, tomorrow.unsigned_abs()).unwrap();
         buy(&next, &policy, "59.99", tomorrow).unwrap();
         // A clock that is put back gives nothing back.
-        let back = Caps::open(&directory, NOON).unwrap();
+        let back = Caps::open(&directory, NOON.unsigned_abs()).unwrap();
         assert!(buy(&back, &policy, "40.01", NOON).is_err());
     }
 
@@ -253,11 +254,11 @@ mod tests {
     fn what_never_ran_is_given_back_on_disk_too() {
         let policy = Policy::load(POLICY).unwrap();
         let directory = directory("given-back");
-        let caps = Caps::open(&directory, NOON).unwrap();
+        let caps = Caps::open(&directory, NOON.unsigned_abs()).unwrap();
         let counted = buy(&caps, &policy, "59.99", NOON).unwrap();
         assert!(buy(&caps, &policy, "50", NOON).is_err());
         caps.give_back(counted);
-        let again = Caps::open(&directory, NOON).unwrap();
+        let again = Caps::open(&directory, NOON.unsigned_abs()).unwrap();
         buy(&again, &policy, "50", NOON).unwrap();
     }
 
@@ -279,11 +280,11 @@ mod tests {
         ] {
             let directory = directory(name);
             std::fs::write(directory.join(FILE), text).unwrap();
-            let opened = Caps::open(&directory, NOON);
+            let opened = Caps::open(&directory, NOON.unsigned_abs());
             assert!(matches!(opened, Err(CapsError::Malformed { .. })), "{name}");
         }
         let directory = directory("gone");
-        let caps = Caps::open(&directory, NOON).unwrap();
+        let caps = Caps::open(&directory, NOON.unsigned_abs()).unwrap();
         std::fs::remove_dir_all(&directory).unwrap();
         let text = r#"{"amount":"1"}"#;
         let document = Document::read(text.as_bytes(), &Limits::MESSAGE).unwrap();

@@ -37,6 +37,8 @@ pub struct Session {
     open: Mutex<Open>,
     /// What the server asked and the client was shown.
     questions: Mutex<HashSet<Key>>,
+    /// Calls that wait for a person, and the names under which they are held.
+    held: Mutex<HashMap<Key, [u8; 16]>>,
     used_at_milliseconds: AtomicU64,
     streams: AtomicUsize,
 }
@@ -65,6 +67,25 @@ impl Session {
     /// Whether the server asked this, and has no answer yet.
     pub fn take_question(&self, key: &Key) -> bool {
         self.questions().remove(key)
+    }
+
+    /// Remembers a call that waits for a person.
+    pub fn hold(&self, key: Key, call: [u8; 16]) {
+        self.held().insert(key, call);
+    }
+
+    /// Whether a call waits under this id.
+    pub fn is_held(&self, key: &Key) -> bool {
+        self.held().contains_key(key)
+    }
+
+    /// The call that waits under this id, and is waited for no more.
+    pub fn take_held(&self, key: &Key) -> Option<[u8; 16]> {
+        self.held().remove(key)
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<Key, [u8; 16]>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What every message of the door's own in this session carries.
@@ -178,6 +199,7 @@ impl Sessions {
             version: Mutex::default(),
             open: Mutex::default(),
             questions: Mutex::default(),
+            held: Mutex::default(),
             used_at_milliseconds: AtomicU64::new(clock::monotonic_milliseconds()),
             streams: AtomicUsize::new(0),
         });

@@ -296,7 +296,7 @@ impl<'m> Message<'m> {
             groups,
             session: Some(&self.caller.session),
             unix_seconds: i64::try_from(clock::unix_seconds()).unwrap_or(0),
-            caps: Some(&self.door.caps),
+            caps: Some(self.door.caps.ledger()),
         }
     }
 
@@ -308,6 +308,12 @@ impl<'m> Message<'m> {
         decision: Decision<'_>,
         tool: Option<&str>,
     ) -> Result<Ruling, Refusal> {
+        if let Err(error) = self.door.caps.keep(&decision.counted) {
+            tracing::error!(%error, "What a cap counted cannot be kept");
+            self.door.caps.give_back(decision.counted);
+            let refusal = Refusal::new(Code::NotRecorded, "cap_not_kept");
+            return Err(self.refuse(Some(frame), decision.rule, refusal));
+        }
         let line = Decided::new(subject, &decision);
         let ticket = match self.note(&line) {
             Ok(ticket) => ticket,

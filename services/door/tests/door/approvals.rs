@@ -116,6 +116,8 @@ async fn an_approved_call_goes_on_as_it_was_held_and_its_record_says_who_decided
     assert_eq!(decided.status, 200, "{decided:?}");
     let answer = waiting.await.unwrap();
     assert_eq!((answer.status, answer.code()), (200, None), "{answer:?}");
+    assert!(answer.body.starts_with(": held\n\n"), "{answer:?}");
+    assert_eq!(answer.json()["id"], "h-1");
     let seen = stand.server.behaviour.seen("tools/call");
     assert_eq!(seen[1].body, left.as_bytes());
 
@@ -159,7 +161,7 @@ async fn an_approved_call_goes_on_as_it_was_held_and_its_record_says_who_decided
 async fn a_denied_call_never_arrives() {
     let stand = stand(|policy| policy).await;
     let page = Page::open(&stand).await;
-    let post = stand.post();
+    let post = stand.post().set("Accept", "application/json");
     let waiting = tokio::spawn(async move { post.send(&held_call("")).await });
     let hold = page.held().await;
     let other = json!({"hold": hold["hold"], "digest": "00".repeat(32)});
@@ -167,6 +169,7 @@ async fn a_denied_call_never_arrives() {
     assert_eq!(page.decide(&hold, "deny").await.status, 200);
     let answer = waiting.await.unwrap();
     assert_eq!(answer.code(), Some(-32_003), "{answer:?}");
+    assert!(answer.head.contains("content-type: application/json"));
     assert_eq!(answer.json()["id"], "h-1");
     let data = &answer.json()["error"]["data"];
     assert_eq!(data["approval"], hold["hold"]);

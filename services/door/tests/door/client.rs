@@ -20,12 +20,24 @@ pub struct Answer {
 impl Answer {
     /// The body as JSON.
     pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+        serde_json::from_str(&self.message()).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+    }
+
+    /// The body, or the data of the one event that a stream of them has.
+    fn message(&self) -> String {
+        if !self.head.contains("content-type: text/event-stream") {
+            return self.body.clone();
+        }
+        let data = self
+            .body
+            .lines()
+            .filter_map(|line| line.strip_prefix("data: "));
+        data.collect::<Vec<_>>().join("\n")
     }
 
     /// The code of a JSON-RPC error.
     pub fn code(&self) -> Option<i64> {
-        serde_json::from_str::<serde_json::Value>(&self.body).ok()?["error"]["code"].as_i64()
+        serde_json::from_str::<serde_json::Value>(&self.message()).ok()?["error"]["code"].as_i64()
     }
 
     /// The reason in the data of a JSON-RPC error.
