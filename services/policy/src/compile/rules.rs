@@ -33,7 +33,10 @@ pub(super) fn compile(
     for (at, rule) in file.rules.iter().enumerate() {
         let path = format!("rules.{}", rule.id);
         check_plain(&path, &rule.id)?;
-        if RESERVED.contains(&&*rule.id) {
+        let is_path = ["tools.", "methods."]
+            .iter()
+            .any(|start| rule.id.starts_with(start));
+        if RESERVED.contains(&&*rule.id) || is_path {
             return Err(meaning(path, "a built-in check has this name"));
         }
         if !ids.insert(rule.id.as_str()) {

@@ -92,7 +92,13 @@ fn what_would_release_too_much_fails_at_start() {
         let (path, line) = refused_at(&rules);
         assert_eq!((path, line), (format!("rules.a.{key}"), 7), "{rule}");
     }
-    for id in ["default", "name", "write_words"] {
+    for id in [
+        "default",
+        "name",
+        "write_words",
+        "tools.one",
+        "tools.one.cap",
+    ] {
         let (path, _) = refused_at(&format!(
             "{TOOLS}rules: [{{id: {id}, tool: one, effect: deny}}]\n"
         ));

@@ -192,6 +192,101 @@ fn more_words_never_let_more_pass() {
     result.unwrap();
 }
 
+#[test]
+fn no_file_makes_the_loader_panic_or_opens_what_it_does_not_name() {
+    const FILES: [&str; 2] = [
+        include_str!("../../../../fixtures/policy/bank.yaml"),
+        countersign_policy::EXAMPLE,
+    ];
+    let piece = prop::sample::select(vec![
+        "",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        ":",
+        ": ",
+        "- ",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "'",
+        "\"",
+        "#",
+        "|",
+        ">",
+        "&a ",
+        "*a",
+        "!!str ",
+        "<<: ",
+        "---\n",
+        "...\n",
+        "%YAML 1.1\n",
+        "? ",
+        "null",
+        "~",
+        "true",
+        "no",
+        "0",
+        "-1",
+        "1e9",
+        "0x10",
+        ".inf",
+        "\u{feff}",
+        "\u{85}",
+        "\u{2028}",
+        "\0",
+        "\r\n",
+        "${",
+        "${X}",
+        "tools:\n",
+        "effect: allow",
+        "effect: deny",
+        "mode: observe\n",
+        "pattern: '(a'",
+        "\u{1f600}",
+        "default: allow\n",
+    ]);
+    let edit = (any::<prop::sample::Index>(), 0_usize..12, piece);
+    let strategy = (
+        prop::sample::select(FILES.to_vec()),
+        prop::collection::vec(edit, 1..6),
+    );
+    let mut loaded = 0_u32;
+    let result = runner(120).run(&strategy, |(file, edits)| {
+        let mut characters: Vec<char> = file.chars().collect();
+        for (at, length, piece) in edits {
+            let at = at.index(characters.len());
+            let end = (at + length).min(characters.len());
+            characters.splice(at..end, piece.chars());
+        }
+        let yaml: String = characters.into_iter().collect();
+        let linted = countersign_policy::lint(&yaml, 0);
+        match Policy::load(&yaml) {
+            Err(error) => {
+                prop_assert!(error.line() >= 1);
+                prop_assert!(linted.is_err());
+            }
+            Ok(policy) => {
+                let stand = Stand::with(policy);
+                if stand.policy.mode() == countersign_policy::Mode::Enforce {
+                    prop_assert_eq!(stand.call("zzz_unlisted", "{}").effect, Effect::Deny);
+                }
+                let pins = [("list_accounts".to_owned(), any_pin())].into();
+                let _ = countersign_policy::write_pins(&yaml, &pins);
+            }
+        }
+        Ok(())
+    });
+    result.unwrap();
+    for file in FILES {
+        loaded += u32::from(Policy::load(file).is_ok());
+    }
+    assert_eq!(loaded, 2);
+}
+
 /// A policy that has one of everything.
 fn everything() -> Stand {
     Stand::new(
