@@ -12,7 +12,6 @@
 mod caps;
 mod decision;
 mod desk;
-#[cfg_attr(not(test), expect(dead_code, reason = "sessions ask next"))]
 mod elicit;
 mod holds;
 mod keeper;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_receipts::{
-    ApprovalError, ApprovalReason, Approver, Hash, HeldCall, SignedApproval,
+    ApprovalError, ApprovalReason, ApprovalWay, Approver, Hash, HeldCall, SignedApproval,
 };
 
 use super::record::NotWritten;
@@ -39,6 +39,8 @@ pub struct Ended {
     pub leaf: Option<Hash>,
     /// How.
     pub why: Why,
+    /// By which way somebody decided.
+    pub by: Option<ApprovalWay>,
 }
 
 /// How a hold ended.

@@ -4,9 +4,11 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use countersign_policy::{Live, Way};
-use countersign_receipts::{CallOpening, Hash, HeldCall, LogSigner};
+use countersign_receipts::{ApprovalWay, Approver, CallOpening, Hash, HeldCall, LogSigner};
+use countersign_wire::Frame;
 
-use super::decision::{Ask, Ended, HoldError, Still, Why};
+use super::decision::{Ask, Decision, Ended, HoldError, Still, Why};
+use super::elicit;
 use super::holds::Holds;
 use super::record::{Line, NotWritten, Record};
 use super::terms::{Terms, Ways};
@@ -102,6 +104,7 @@ impl hold::Holds for Desk {
     fn hold(&self, held: &Held<'_>, tell: Tell) -> Result<(), Refusal> {
         let now = Now::read();
         let mut terms = held.hold.map_or(Terms::DEFAULT, terms);
+        terms.ways.client &= held.client_takes_questions;
         if held.wishes.person {
             terms = terms.for_a_person();
         }
@@ -135,6 +138,33 @@ impl hold::Holds for Desk {
     fn withdraw(&self, call: &[u8; 16]) {
         self.holds.withdraw_call(call, Now::read());
     }
+
+    fn question(&self, call: &[u8; 16]) -> Option<String> {
+        let seen = self.holds.seen_of_call(call)?;
+        seen.terms.ways.client.then(|| elicit::question(&seen))
+    }
+
+    fn take_answer(&self, identity: &str, frame: &Frame<'_>) -> bool {
+        let Some((hold, digest, choice)) = elicit::read(frame) else {
+            return false;
+        };
+        let decision = Decision {
+            hold,
+            digest,
+            choice,
+            approver: Approver {
+                way: ApprovalWay::Client,
+                name: identity.to_owned(),
+            },
+            note: None,
+            commit: None,
+        };
+        if let Err(error) = self.holds.decide(decision, Now::read()) {
+            // Somebody else was faster, mostly. The client learns it by the answer to its call.
+            tracing::warn!(%error, "A client's answer about a held call does not count");
+        }
+        true
+    }
 }
 
 /// The policy's terms, as holds know them.
@@ -160,6 +190,9 @@ fn decided(ended: &Ended, rule: &str) -> Decided {
     let (code, reason) = match (ended.why, ended.leaf) {
         (Why::Released, Some(leaf)) => return Decided::Released(leaf),
         (Why::Released, None) => (Code::NotRecorded, "not_recorded"),
+        (Why::Denied, _) if ended.by == Some(ApprovalWay::Client) => {
+            (Code::DeniedByPerson, "denied_by_client")
+        }
         (Why::Denied, _) => (Code::DeniedByPerson, "denied_by_person"),
         (Why::Expired, _) => (Code::ApprovalExpired, "approval_expired"),
         (Why::Withdrawn, _) => (Code::ApprovalExpired, "withdrawn"),

@@ -276,6 +276,12 @@ impl Holds {
         entry.map(|entry| entry.seen())
     }
 
+    /// The hold of a call.
+    pub fn seen_of_call(&self, call: &[u8; 16]) -> Option<Seen> {
+        let hold = locked(&self.registry).by_call.get(call).copied()?;
+        self.seen(&hold)
+    }
+
     /// How holds ended, newest first.
     pub fn past(&self) -> Vec<Past> {
         locked(&self.registry).past.iter().rev().cloned().collect()
@@ -338,7 +344,7 @@ impl Holds {
         if let Err(error) = &written {
             tracing::error!(%error, "Could not record how a held call ended");
         }
-        self.finish(entry, ending, why, written.ok(), now);
+        self.finish(entry, ending, (why, None), written.ok(), now);
     }
 
     /// Ends a hold by somebody's decision, once it is signed, checked and written down.
@@ -351,8 +357,9 @@ impl Holds {
         note: Option<String>,
         now: Now,
     ) -> Result<Past, DecideError> {
+        let way = by.as_ref().map(|by| by.way);
         let written = self.write(entry, why, by, note, now)?;
-        Ok(self.finish(entry, ending, why, Some(written), now))
+        Ok(self.finish(entry, ending, (why, way), Some(written), now))
     }
 
     fn write(
@@ -394,7 +401,7 @@ impl Holds {
         &self,
         entry: &Entry,
         mut ending: MutexGuard<'_, Ending>,
-        why: Why,
+        (why, by): (Why, Option<ApprovalWay>),
         written: Option<(Hash, SignedApproval)>,
         now: Now,
     ) -> Past {
@@ -427,7 +434,12 @@ impl Holds {
         drop(ending);
         self.changed();
         if let Some(tell) = tell {
-            tell(Ended { hold, leaf, why });
+            tell(Ended {
+                hold,
+                leaf,
+                why,
+                by,
+            });
         }
         past
     }

@@ -97,7 +97,8 @@ pub fn open(
     let available = Ways {
         page: true,
         webhook: webhook.is_some(),
-        client: false,
+        // Of the clients that take questions; each says so itself.
+        client: true,
     };
     let desk = Arc::new(Desk::new(door, available));
     let page = Arc::new(Page {

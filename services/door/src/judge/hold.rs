@@ -1,6 +1,7 @@
 //! Calls that wait for a person: where a front leaves them and how they come back.
 
 use countersign_receipts::Hash;
+use countersign_wire::Frame;
 
 use super::refusal::Refusal;
 use crate::approval::Wishes;
@@ -32,6 +33,8 @@ pub struct Held<'a> {
     pub policy: &'a PolicyMark,
     /// What the agent said to the door beside the call.
     pub wishes: Wishes,
+    /// Whether its client takes questions of the door's.
+    pub client_takes_questions: bool,
 }
 
 /// What became of a held call.
@@ -56,4 +59,10 @@ pub trait Holds: Send + Sync {
 
     /// The client went away or took the call back: nobody has to decide any more.
     fn withdraw(&self, call: &[u8; 16]);
+
+    /// A question for the client about a held call, where its rule takes the client's word.
+    fn question(&self, call: &[u8; 16]) -> Option<String>;
+
+    /// Takes the client's answer to such a question. False when it is an answer to something else.
+    fn take_answer(&self, identity: &str, frame: &Frame<'_>) -> bool;
 }

@@ -208,6 +208,7 @@ impl<'m> Message<'m> {
             policy: &self.rules.mark,
             // Read when the message was judged; one that says what nobody understands is refused there.
             wishes: meta::read(frame).unwrap_or_default(),
+            client_takes_questions: false,
         }
     }
 

@@ -77,6 +77,10 @@ impl Session {
 
     /// An answer passes when the server asked.
     fn take_answer(&self, message: &Message<'_>, frame: &Frame<'_>) -> Result<(), Refusal> {
+        let holds = self.door.holds();
+        if holds.is_some_and(|holds| holds.take_answer(&self.caller.identity, frame)) {
+            return Ok(());
+        }
         let asked = frame
             .id()
             .is_some_and(|id| self.state().questions.remove(&Key::from(id)));
@@ -254,7 +258,8 @@ impl Session {
         };
         let bytes = passage.edits.clone().apply(message.bytes).into_owned();
         let (tool, leaf) = (passage.tool(), passage.leaf);
-        let held = message.held(frame, tool.as_deref(), &on_hold, leaf, &bytes);
+        let mut held = message.held(frame, tool.as_deref(), &on_hold, leaf, &bytes);
+        held.client_takes_questions = self.state().handshake.takes_questions();
         self.state().held.insert(key.clone(), message.call);
         let waiting = Arc::new(Mutex::new(Some((passage, bytes.clone()))));
         let take = |waiting: &Mutex<Option<(Passage, Vec<u8>)>>| {
@@ -275,7 +280,11 @@ impl Session {
             if let Some((passage, _)) = take(&waiting) {
                 passage.never_went_on(&self.door);
             }
-        })
+        })?;
+        if let Some(question) = holds.question(&message.call) {
+            self.front.put(To::Client, question.as_bytes());
+        }
+        Ok(())
     }
 
     /// A person decided about a held call.

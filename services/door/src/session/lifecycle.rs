@@ -19,6 +19,8 @@ pub struct Handshake {
     /// The client's `initialize`, whole.
     initialize: Option<Vec<u8>>,
     is_initialized: bool,
+    /// The client said that it takes questions for its user.
+    takes_questions: bool,
     /// What a client of the revision without sessions says of itself with every message.
     meta: Option<Box<str>>,
     /// The id under which the door says `initialize` again.
@@ -30,6 +32,10 @@ impl Handshake {
     pub fn note_request(&mut self, frame: &Frame<'_>, bytes: &[u8]) {
         if frame.method() == Some("initialize") {
             self.initialize = Some(bytes.to_vec());
+            let capabilities = frame.params().and_then(|params| params.get("capabilities"));
+            self.takes_questions = capabilities
+                .and_then(|capabilities| capabilities.get("elicitation"))
+                .is_some_and(|elicitation| elicitation.is_object());
             return;
         }
         if self.initialize.is_some() || self.meta.is_some() {
@@ -51,6 +57,11 @@ impl Handshake {
     /// The client says that it is ready.
     pub const fn initialized(&mut self) {
         self.is_initialized = true;
+    }
+
+    /// Whether the client takes questions for its user.
+    pub const fn takes_questions(&self) -> bool {
+        self.is_initialized && self.takes_questions
     }
 
     /// What a question of the door's own says of whoever asks; none where a handshake said it.

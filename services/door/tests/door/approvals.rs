@@ -1,7 +1,7 @@
 //! Calls that wait for a person, over HTTP: held, decided on the door's page, and only then sent on.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_receipts::{CallOpening, SignedApproval};
@@ -11,7 +11,7 @@ use crate::client::{Answer, raw};
 use crate::stand::{Stand, fresh_directory, policy};
 
 /// The page of a door, and a session on it.
-struct Page {
+pub struct Page {
     address: SocketAddr,
     session: String,
 }
@@ -19,8 +19,12 @@ struct Page {
 impl Page {
     /// Opens the page by the link that the door wrote into its file.
     async fn open(stand: &Stand) -> Self {
-        let path = stand.door.directory.join("approval-links");
-        let link = std::fs::read_to_string(path).unwrap();
+        Self::beside(&stand.door.directory).await
+    }
+
+    /// Opens the page of the door whose record lies in this folder.
+    pub async fn beside(record: &Path) -> Self {
+        let link = std::fs::read_to_string(record.join("approval-links")).unwrap();
         let (name, link) = link.trim().split_once('\t').unwrap();
         assert_eq!(name, "Grace");
         let (origin, token) = link.split_once("/#").unwrap();
@@ -34,7 +38,7 @@ impl Page {
         page
     }
 
-    async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, &body.to_string()).await
     }
 
@@ -54,7 +58,7 @@ impl Page {
     }
 
     /// The one call that is held, once it is.
-    async fn held(&self) -> Value {
+    pub async fn held(&self) -> Value {
         for _ in 0..100 {
             let list = self.get("/api/holds").await;
             if let Some(hold) = list["holds"].get(0) {
@@ -65,7 +69,7 @@ impl Page {
         panic!("nothing is held");
     }
 
-    async fn decide(&self, hold: &Value, choice: &str) -> Answer {
+    pub async fn decide(&self, hold: &Value, choice: &str) -> Answer {
         let path = format!("/api/holds/{}/decide", hold["hold"].as_str().unwrap());
         let body = json!({"digest": hold["digest"], "choice": choice});
         self.post(&path, &body).await

@@ -90,6 +90,16 @@ impl Piped {
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join("policy.yaml"), policy).unwrap();
         let keys = keys(&directory);
+        Self::there(directory, &keys, words, command)
+    }
+
+    /// Another door over the same policy, keys and record, once this one has ended.
+    pub fn again(&self, words: &[&str], command: &[&str]) -> Self {
+        let directory = self.directory.clone();
+        Self::there(directory, &self.directory.join("keys"), words, command)
+    }
+
+    fn there(directory: PathBuf, keys: &Path, words: &[&str], command: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_countersign-door"))
             .arg("run")
             .arg("--policy")
