@@ -15,6 +15,7 @@ use crate::judge::ending::Ending;
 use crate::judge::hold::Holds;
 use crate::log::{DecisionLog, WriteError};
 use crate::record::{DefinitionSeen, PolicyMark, Run};
+use crate::screen::Screens;
 
 /// What stands between a server's name and its tool's, where one endpoint has several servers.
 pub const BETWEEN_NAMES: &str = "__";
@@ -25,15 +26,21 @@ pub struct Rules {
     pub policy: Policy,
     /// The policy as the record names it.
     pub mark: PolicyMark,
+    /// What it has looked for in texts.
+    pub screens: Screens,
 }
 
 impl Rules {
     /// The rules of a policy.
-    pub fn new(policy: Policy) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// A screening rule that cannot be compiled.
+    pub fn new(policy: Policy) -> anyhow::Result<Self> {
+        Ok(Self {
             mark: PolicyMark::of(&policy),
+            screens: Screens::new(policy.screening())?,
             policy,
-        }
+        })
     }
 }
 

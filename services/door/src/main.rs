@@ -17,6 +17,7 @@ mod log;
 mod pipes;
 mod record;
 mod reload;
+mod screen;
 mod session;
 
 use std::process::ExitCode;

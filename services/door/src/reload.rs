@@ -65,6 +65,6 @@ impl Watch {
         if policy.mode() != old.policy.mode() {
             tracing::warn!(mode = ?policy.mode(), "The policy binds otherwise than before");
         }
-        Ok(door.set_rules(Rules::new(policy))?)
+        Ok(door.set_rules(Rules::new(policy)?)?)
     }
 }

@@ -101,6 +101,12 @@ impl<'a> Frame<'a> {
         self.document.root()
     }
 
+    /// The document the message was read from.
+    #[must_use]
+    pub const fn document(&self) -> &Document<'a> {
+        &self.document
+    }
+
     /// The id; absent in a notification.
     #[must_use]
     pub fn id(&self) -> Option<Id<'_>> {

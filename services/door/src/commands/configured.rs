@@ -62,7 +62,7 @@ fn open(config: Config) -> anyhow::Result<Gate> {
     let request_key = SigningKey::from_file(&config.request_key)?;
     let signer = LogSigner::new(&config.log_origin, &config.receipt_key)?;
     let door = Door::open(
-        Rules::new(policy),
+        Rules::new(policy)?,
         &[upstream.name()],
         Record {
             directory: config.log_directory,

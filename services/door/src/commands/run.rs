@@ -43,7 +43,7 @@ pub fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     let record = arguments.place.record(policy.id())?;
     let started = Started::new(program)?;
     let directory = record.directory.clone();
-    let door = Arc::new(Door::open(Rules::new(policy), &[&name], record)?);
+    let door = Arc::new(Door::open(Rules::new(policy)?, &[&name], record)?);
     let approvals = approval::open(&door, &arguments.approvals, &directory)?;
     run_pipes(door, started, watch, approvals)
 }

@@ -62,7 +62,7 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     let allowed = allowed(&arguments, listeners[0].local_addr()?);
     let record = arguments.place.record(policy.id())?;
     let directory = record.directory.clone();
-    let door = Arc::new(Door::open(Rules::new(policy), &[&name], record)?);
+    let door = Arc::new(Door::open(Rules::new(policy)?, &[&name], record)?);
     if let Some(desk) = approval::open(&door, &arguments.approvals, &directory)? {
         tokio::spawn(desk.close_when_stopping());
     }

@@ -12,6 +12,7 @@ use crate::judge::lists::{self, Answered, Entry, ListError};
 use crate::judge::message::record_own_question;
 use crate::judge::methods::TOOLS;
 use crate::judge::reply;
+use crate::screen::Screens;
 
 /// Most pages of one list.
 pub const PAGES_MAX: usize = 64;
@@ -75,7 +76,8 @@ async fn read_pages(
         } else {
             OWN_SESSION_ID
         };
-        let page = match read_answer(&whole, events, id)? {
+        let screens = &gate.door.rules().screens;
+        let page = match read_answer(&whole, events, id, screens)? {
             Answered::Page(page) => page,
             Answered::Error => return Err(ListError::Malformed.into()),
         };
@@ -89,11 +91,16 @@ async fn read_pages(
 }
 
 /// The page in an answer to the door's own question.
-fn read_answer(whole: &[u8], events: bool, id: &str) -> Result<Answered, ListError> {
+fn read_answer(
+    whole: &[u8],
+    events: bool,
+    id: &str,
+    screens: &Screens,
+) -> Result<Answered, ListError> {
     let read = |bytes: &[u8]| {
         let frame = reply::read(bytes).map_err(|_| ListError::Malformed)?;
         match frame.id_raw() {
-            Some(found) if found == id => lists::read(&frame, TOOLS),
+            Some(found) if found == id => lists::read(&frame, TOOLS, screens),
             _ => Err(ListError::Malformed),
         }
     };

@@ -78,6 +78,14 @@ impl Event {
         event
     }
 
+    /// The event as it came, or with another message in the place of its own.
+    pub fn with_shown(self, shown: std::borrow::Cow<'_, [u8]>) -> Vec<u8> {
+        match shown {
+            std::borrow::Cow::Borrowed(_) => self.into_raw(),
+            std::borrow::Cow::Owned(shown) => self.with_data(&shown),
+        }
+    }
+
     /// Its bytes.
     pub fn into_raw(self) -> Vec<u8> {
         self.raw

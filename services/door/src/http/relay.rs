@@ -98,16 +98,20 @@ impl Relayed {
         Ok(())
     }
 
-    /// Whether the client is shown a question of the server's. If not, the server is told.
-    fn judge_question(&self, frame: &countersign_wire::Frame<'_>, data: &[u8]) -> bool {
+    /// What the client is shown of a question of the server's. If nothing, the server is told.
+    fn judge_question<'b>(
+        &self,
+        frame: &countersign_wire::Frame<'_>,
+        data: &'b [u8],
+    ) -> Option<std::borrow::Cow<'b, [u8]>> {
         let session = self.questions.session();
         let judged = reply::judge_question(&self.gate.door, &self.caller, 0, frame, data);
         let refusal = match (judged, session, frame.id().map(Key::from)) {
-            (Ok(()), Some(session), Some(key)) if session.ask(key.clone()) => {
-                return true;
+            (Ok(shown), Some(session), Some(key)) if session.ask(key.clone()) => {
+                return Some(shown);
             }
             // Outside a session nobody could answer.
-            (Ok(()), _, _) => Refusal::new(Code::Blocked, "too_many_in_flight"),
+            (Ok(_), _, _) => Refusal::new(Code::Blocked, "too_many_in_flight"),
             (Err(refusal), _, _) => refusal,
         };
         tracing::warn!(?refusal, "A server's question is not passed on");
@@ -119,7 +123,7 @@ impl Relayed {
                 answer,
             ));
         }
-        false
+        None
     }
 
     /// What of an event reaches the client.
@@ -134,10 +138,13 @@ impl Relayed {
         let door = &self.gate.door;
         match frame.kind() {
             Kind::Notification => {
-                reply::note_notification(door, 0, &frame);
-                Some(event.into_raw())
+                let shown = reply::judge_notification(door, 0, &frame, &data)?;
+                Some(event.with_shown(shown))
             }
-            Kind::Request => self.judge_question(&frame, &data).then(|| event.into_raw()),
+            Kind::Request => {
+                let shown = self.judge_question(&frame, &data)?;
+                Some(event.with_shown(shown))
+            }
             Kind::Answer => {
                 let key = frame.id().map(Key::from)?;
                 let Some(mut asked) = self.questions.take(&key) else {
@@ -147,10 +154,7 @@ impl Relayed {
                 match reply::judge_answer(door, &self.caller, &asked, &frame, &data) {
                     Ok(shown) => {
                         asked.ending.answered(self.passed);
-                        match shown {
-                            std::borrow::Cow::Borrowed(_) => Some(event.into_raw()),
-                            std::borrow::Cow::Owned(shown) => Some(event.with_data(&shown)),
-                        }
+                        Some(event.with_shown(shown))
                     }
                     Err(refusal) => {
                         asked.ending.failed();

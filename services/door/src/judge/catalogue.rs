@@ -28,6 +28,8 @@ pub struct Catalogue {
 #[derive(Default)]
 struct State {
     tools: HashMap<Box<str>, Live>,
+    /// Tools whose definitions screening blocks, and the rule.
+    blocked: HashMap<Box<str>, &'static str>,
     read_at_milliseconds: Option<u64>,
     /// What the record says about it, by policy and caller; emptied with every change.
     marks: HashMap<u64, Arc<CatalogueMark>>,
@@ -89,6 +91,12 @@ impl Catalogue {
         Some(mark)
     }
 
+    /// The rule of injection screening for which a tool is not to be used.
+    pub fn blocked(&self, name: &str) -> Option<&'static str> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.blocked.get(name).copied()
+    }
+
     /// The server says that its list changed: it is read again before the next call.
     pub fn forget(&self) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
@@ -111,6 +119,7 @@ impl Catalogue {
     pub fn merge(&self, entries: &[Entry]) -> Vec<(String, Option<Pin>)> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
+        state.note_blocked(entries);
         for name in entries.iter().filter_map(|entry| entry.name.as_deref()) {
             let live = Self::on_page(entries, name);
             let full = state.tools.len() >= TOOLS_MAX && !state.tools.contains_key(name);
@@ -138,6 +147,8 @@ impl Catalogue {
             .map(|(name, live)| (name.to_string(), pin_of(*live)))
             .collect();
         state.tools = tools;
+        state.blocked.clear();
+        state.note_blocked(entries);
         state.marks.clear();
         state.read_at_milliseconds = Some(now_milliseconds);
         changed
@@ -172,6 +183,26 @@ impl CatalogueMark {
     }
 }
 
+impl State {
+    /// Takes in what screening said about the tools of a page.
+    fn note_blocked(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            let Some(name) = entry.name.as_deref() else {
+                continue;
+            };
+            match entry.blocked {
+                Some(rule) if self.blocked.len() < TOOLS_MAX => {
+                    self.blocked.insert(name.into(), rule);
+                }
+                Some(_) => {}
+                None => {
+                    self.blocked.remove(name);
+                }
+            }
+        }
+    }
+}
+
 const fn pin_of(live: Live) -> Option<Pin> {
     match live {
         Live::Offered(pin) => Some(pin),
@@ -189,7 +220,7 @@ mod tests {
     fn entries(tools: &str) -> Vec<Entry> {
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tools}]}}}}"#);
         let frame = Frame::read(body.as_bytes()).unwrap();
-        match read(&frame, TOOLS).unwrap() {
+        match read(&frame, TOOLS, &crate::screen::Screens::default()).unwrap() {
             Answered::Page(page) => page.entries,
             Answered::Error => panic!("an error"),
         }

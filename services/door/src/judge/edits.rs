@@ -22,6 +22,13 @@ impl Edits {
         self.0.extend(other.0);
     }
 
+    /// Whether a change covers any of a span.
+    pub fn touches(&self, span: &Span) -> bool {
+        self.0
+            .iter()
+            .any(|(changed, _)| changed.start < span.end && span.start < changed.end)
+    }
+
     /// Whether the message stays as it came.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -8,6 +8,7 @@ use countersign_wire::{Frame, Span, Type, Value, fold};
 
 use super::edits::Edits;
 use super::methods::{List, TOOLS};
+use crate::screen::Screens;
 
 /// Most entries of one page.
 const ENTRIES_MAX: usize = 4_096;
@@ -27,6 +28,8 @@ pub struct Entry {
     pub name: Option<String>,
     /// The hash of its whole definition, where it has one that every reader agrees on.
     pub pin: Option<Pin>,
+    /// The rule of injection screening for which it is not to be used.
+    pub blocked: Option<&'static str>,
     span: Span,
 }
 
@@ -49,15 +52,20 @@ pub struct Page {
     array: Span,
 }
 
-/// Reads an answer to a list question.
+/// Reads an answer to a list question. A tool whose definition screening blocks has no pin: nothing
+/// lets it be called.
 ///
 /// # Errors
 /// [`ListError`] when it is not such an answer.
-pub fn read(frame: &Frame<'_>, list: List) -> Result<Answered, ListError> {
+pub fn read(frame: &Frame<'_>, list: List, screens: &Screens) -> Result<Answered, ListError> {
     let Some(result) = frame.root().get("result") else {
         return Ok(Answered::Error);
     };
-    let (entries, array) = entries(result, list)?;
+    let (mut entries, array) = entries(result, list)?;
+    for entry in entries.iter_mut().filter(|_| list.read_by.is_none()) {
+        entry.blocked = screens.blocks_definition(frame, &entry.span);
+        entry.pin = entry.pin.filter(|_| entry.blocked.is_none());
+    }
     let next_cursor = result.get("nextCursor").and_then(|cursor| cursor.as_str());
     Ok(Answered::Page(Page {
         entries,
@@ -107,6 +115,7 @@ fn entries_of(array: Value<'_>, list: List) -> Result<Vec<Entry>, ListError> {
                 .and_then(|name| name.as_str())
                 .map(String::from),
             pin: judged.then(|| definition_pin(element.raw()).ok()).flatten(),
+            blocked: None,
             span: element.span(),
         });
     }
@@ -141,7 +150,7 @@ mod tests {
 
     fn page(body: &str) -> Page {
         let frame = Frame::read_within(body.as_bytes(), &Caps::ANSWER).unwrap();
-        match read(&frame, TOOLS).unwrap() {
+        match read(&frame, TOOLS, &Screens::default()).unwrap() {
             Answered::Page(page) => page,
             Answered::Error => panic!("an error"),
         }
@@ -181,10 +190,13 @@ mod tests {
             BODY.replace("{\"name\":\"b\"}", "\"b\""),
         ] {
             let frame = Frame::read_within(body.as_bytes(), &Caps::ANSWER).unwrap();
-            assert!(read(&frame, TOOLS).is_err(), "{body}");
+            assert!(read(&frame, TOOLS, &Screens::default()).is_err(), "{body}");
         }
         let error = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"m"}}"#;
         let frame = Frame::read(error.as_bytes()).unwrap();
-        assert!(matches!(read(&frame, TOOLS), Ok(Answered::Error)));
+        assert!(matches!(
+            read(&frame, TOOLS, &Screens::default()),
+            Ok(Answered::Error)
+        ));
     }
 }

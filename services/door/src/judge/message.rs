@@ -271,6 +271,13 @@ impl<'m> Message<'m> {
             // Whatever the server says: the policy has no line for it.
             Live::NotOffered
         };
+        if let Some(rule) = server.catalogue.blocked(inner)
+            && live == Live::NotOffered
+            && self.rules.policy.names_tool(inner)
+        {
+            let refusal = Refusal::new(Code::Blocked, "injection_in_definition");
+            return Err(self.refuse(Some(frame), rule, refusal));
+        }
         let groups = self.caller.group_names();
         let decision = self.rules.policy.decide_call_in(
             &Call {
@@ -334,9 +341,18 @@ impl<'m> Message<'m> {
                 .with_argument(decision.argument)
                 .with_receipt(leaf)
         };
-        let passage = |counted| Passage {
-            counted,
-            ..self.passage(frame, ticket, tool, None)
+        let redactions = match decision.effect {
+            Effect::Deny => Edits::NONE,
+            Effect::Allow | Effect::Hold => self
+                .rules
+                .screens
+                .arguments(self.door, subject.server, leaf, frame, self.bytes)
+                .inspect_err(|_| self.door.caps.give_back(decision.counted.clone()))?,
+        };
+        let passage = |counted| {
+            let mut passage = self.passage(frame, ticket, tool, None);
+            passage.edits.extend(redactions);
+            Passage { counted, ..passage }
         };
         match decision.effect {
             Effect::Allow => Ok(Ruling::Pass(passage(decision.counted))),

@@ -18,6 +18,7 @@ use super::refusal::{Code, Refusal};
 use crate::caller::Caller;
 use crate::clock;
 use crate::door::Door;
+use crate::screen::Answer;
 
 /// Longest message of a server that is read whole, in bytes.
 pub const REPLY_BYTES_MAX: usize = Caps::ANSWER.bytes as usize;
@@ -51,11 +52,19 @@ pub fn judge_answer<'b>(
     if frame.kind() != Kind::Answer || !is_answer(frame) {
         return Err(refuse("unreadable_answer"));
     }
-    let mut edits = Edits::NONE;
+    let mut cut = Edits::NONE;
     if asked.list.is_some() {
-        edits.extend(cut_list(door, caller, asked, frame).map_err(|_| refuse("unreadable_list"))?);
+        cut.extend(cut_list(door, caller, asked, frame).map_err(|_| refuse("unreadable_list"))?);
     }
-    Ok(edits.apply(bytes))
+    let answer = Answer {
+        server: &door.servers[asked.server].name,
+        leaf: asked.ending.leaf(),
+        is_list: asked.list.is_some_and(|list| list.read_by.is_none()),
+        frame,
+        cut,
+        bytes,
+    };
+    door.rules().screens.answer(door, answer)
 }
 
 /// A result is an object; an error is one with a code and a message.
@@ -80,11 +89,11 @@ fn cut_list(
     let Some(list) = asked.list else {
         return Ok(Edits::NONE);
     };
-    let page = match lists::read(frame, list)? {
+    let rules = door.rules();
+    let page = match lists::read(frame, list, &rules.screens)? {
         Answered::Page(page) => page,
         Answered::Error => return Ok(Edits::NONE),
     };
-    let rules = door.rules();
     if let Some(reader) = list.read_by {
         let groups = caller.group_names();
         let readable = rules
@@ -109,24 +118,41 @@ fn cut_list(
     }))
 }
 
-/// Takes note of a server's notification; it passes.
-pub fn note_notification(door: &Door, server: usize, frame: &Frame<'_>) {
+/// Takes note of a server's notification, and returns the bytes that reach the client, if any do.
+pub fn judge_notification<'b>(
+    door: &Door,
+    server: usize,
+    frame: &Frame<'_>,
+    bytes: &'b [u8],
+) -> Option<Cow<'b, [u8]>> {
     if frame.method() == Some("notifications/tools/list_changed") {
         door.servers[server].catalogue.forget();
     }
+    show_message(door, server, frame, bytes)
 }
 
-/// Judges a question of the server's own.
+/// What of a server's own message reaches the client after screening.
+fn show_message<'b>(
+    door: &Door,
+    server: usize,
+    frame: &Frame<'_>,
+    bytes: &'b [u8],
+) -> Option<Cow<'b, [u8]>> {
+    let server = &door.servers[server].name;
+    door.rules().screens.message(door, server, frame, bytes)
+}
+
+/// Judges a question of the server's own, and returns the bytes that reach the client.
 ///
 /// # Errors
 /// The refusal that the server gets.
-pub fn judge_question(
+pub fn judge_question<'b>(
     door: &Door,
     caller: &Caller,
     server: usize,
     frame: &Frame<'_>,
-    bytes: &[u8],
-) -> Result<(), Refusal> {
+    bytes: &'b [u8],
+) -> Result<Cow<'b, [u8]>, Refusal> {
     let message = Message::new(door, caller, server, bytes)?;
     let method = frame.method().unwrap_or_default();
     // The server's own count: it fills neither the record nor the client's.
@@ -149,7 +175,9 @@ pub fn judge_question(
             .policy
             .names_method_for(method, &caller.identity, &caller.group_names())
     {
-        return message.pass_answer(frame).map(drop);
+        message.pass_answer(frame)?;
+        let shown = show_message(door, server, frame, bytes);
+        return shown.ok_or_else(|| Refusal::new(Code::ServerQuestion, "injection"));
     }
     let refusal = Refusal::new(Code::ServerQuestion, "server_question");
     Err(message.refuse(Some(frame), "default", refusal))

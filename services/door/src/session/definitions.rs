@@ -78,7 +78,7 @@ impl Session {
             return;
         };
         reading.ending.answered(bytes.len() as u64);
-        let page = match lists::read(frame, TOOLS) {
+        let page = match lists::read(frame, TOOLS, &self.door.rules().screens) {
             Ok(Answered::Page(page)) => page,
             Ok(Answered::Error) | Err(_) => {
                 tracing::warn!(server = %self.server_name(), "The tools behind the door cannot be listed");

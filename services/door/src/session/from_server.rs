@@ -20,8 +20,10 @@ impl Session {
         match frame.kind() {
             Kind::Answer => self.take_reply(&frame, bytes, answered),
             Kind::Notification => {
-                reply::note_notification(&self.door, self.server, &frame);
-                self.put_notification(&frame, bytes);
+                let judged = reply::judge_notification(&self.door, self.server, &frame, bytes);
+                if let Some(shown) = judged {
+                    self.put_notification(&frame, &shown);
+                }
             }
             Kind::Request => self.take_question(&frame, bytes),
         }
@@ -97,12 +99,12 @@ impl Session {
             return;
         };
         match reply::judge_question(&self.door, &self.caller, self.server, frame, bytes) {
-            Ok(()) => {
+            Ok(shown) => {
                 let mut state = self.state();
                 if state.questions.len() < QUESTIONS_MAX {
                     state.questions.insert(key);
                     drop(state);
-                    self.front.put(To::Client, bytes);
+                    self.front.put(To::Client, &shown);
                 } else {
                     drop(state);
                     let refusal = Refusal::new(Code::Blocked, "too_many_in_flight");

@@ -17,5 +17,6 @@ mod held_pipes;
 mod lists;
 mod pipes;
 mod record;
+mod screening;
 mod sessions;
 mod tokens;
