@@ -79,6 +79,8 @@ export class Card {
     this.#timeLeft.textContent = seconds > 0 ? `Denied by itself in ${clockText(seconds)}` : "Time is up";
     this.#timeLeft.classList.toggle("soon", seconds <= SOON_SECONDS);
     this.#countdown.hidden = this.#countdownAt === null;
+    // Where it goes on by itself, nothing is denied by itself before that.
+    this.#timeLeft.hidden = this.#countdownAt !== null;
     if (this.#countdownAt !== null) {
       this.#countdownText.textContent = `Goes on by itself in ${clockText(secondsUntil(this.#countdownAt))} unless you hold or deny it.`;
     }
