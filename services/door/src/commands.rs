@@ -7,6 +7,7 @@ pub mod decide;
 mod definitions;
 pub mod explain;
 pub mod export;
+pub mod forward;
 pub mod init;
 mod judgement;
 pub mod keys;

@@ -25,7 +25,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completion, configured, decide, explain, export, init, keys, lint, pin, run, serve, witness,
+    completion, configured, decide, explain, export, forward, init, keys, lint, pin, run, serve,
+    witness,
 };
 use crate::pipes::keeper;
 
@@ -52,6 +53,7 @@ enum Command {
     Keys(keys::Args),
     Witness(witness::Args),
     Export(export::Args),
+    Forward(forward::Args),
     Completion(completion::Args),
 }
 
@@ -73,6 +75,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Keys(args) => keys::run(&args),
         Command::Witness(args) => witness::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Forward(args) => forward::run(args),
         Command::Completion(args) => completion::run(&args),
     }
 }

@@ -13,6 +13,7 @@ mod bad_inputs;
 mod commands;
 mod decisions;
 mod evidence;
+mod forward;
 mod held_pipes;
 mod lists;
 mod pipes;
