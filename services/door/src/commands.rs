@@ -1,5 +1,12 @@
 //! The commands, one file each: `Args` and `run(Args) -> anyhow::Result<ExitCode>`.
 
+/// Prints a line, to whoever still reads.
+macro_rules! say {
+    ($($text:tt)*) => {
+        $crate::commands::put(&format!("{}\n", format_args!($($text)*)))
+    };
+}
+
 mod ask;
 pub mod completion;
 pub mod configured;
@@ -18,3 +25,8 @@ mod policy_file;
 pub mod run;
 pub mod serve;
 pub mod witness;
+
+/// Prints a text. A reader that has had enough, `head` say, is no error: the exit code still tells.
+fn put(text: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), text.as_bytes());
+}

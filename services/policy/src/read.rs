@@ -1,7 +1,10 @@
 //! The form of the file: YAML read strictly, errors with their place and a suggestion.
 
+mod words;
+
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 
+use self::words::syntax;
 use crate::file::PolicyFile;
 
 /// Longest policy file, in bytes.
@@ -95,94 +98,6 @@ pub(crate) fn read(yaml: &str) -> Result<PolicyFile, PolicyError> {
         no_schema: true,
     };
     serde_saphyr::from_str_with_options(yaml, options).map_err(|error| syntax(&error))
-}
-
-fn syntax(error: &serde_saphyr::Error) -> PolicyError {
-    let error = error.without_snippet();
-    let (line, column) = error
-        .location()
-        .map_or((1, 1), |place| (place.line(), place.column()));
-    let (message, suggestion) = match error {
-        serde_saphyr::Error::SerdeUnknownField {
-            field, expected, ..
-        } => (
-            format!("unknown key `{field}`"),
-            nearest(field, expected).map(str::to_owned),
-        ),
-        serde_saphyr::Error::SerdeUnknownVariant {
-            variant, expected, ..
-        } => (
-            format!("`{variant}` is none of: {}", expected.join(", ")),
-            nearest(variant, expected).map(str::to_owned),
-        ),
-        serde_saphyr::Error::SerdeMissingField { field, .. } => {
-            (format!("the key `{field}` is missing"), None)
-        }
-        other => {
-            // The place stands in front of it already.
-            let text = other.to_string();
-            let place = format!(" at line {line}, column {column}");
-            (text.strip_suffix(&place).unwrap_or(&text).to_owned(), None)
-        }
-    };
-    PolicyError::Syntax {
-        line,
-        column,
-        message,
-        suggestion,
-    }
-}
-
-/// Keys of other formats, and what they are called here.
-const OTHERWISE: [(&str, &str); 17] = [
-    ("arguments", "args"),
-    ("parameters", "args"),
-    ("params", "args"),
-    ("regex", "pattern"),
-    ("minimum", "min"),
-    ("maximum", "max"),
-    ("maxLength", "max_length"),
-    ("minLength", "min_length"),
-    ("maxItems", "max_items"),
-    ("minItems", "min_items"),
-    ("identity", "identities"),
-    ("hash", "schema_sha256"),
-    ("sha256", "schema_sha256"),
-    ("countdown", "countdown_seconds"),
-    ("ttl", "ttl_seconds"),
-    ("action", "effect"),
-    ("approve", "require_approval"),
-];
-
-/// The known key that was probably meant: by another name, or a few edits away.
-fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    let otherwise = OTHERWISE.iter().find(|(other, _)| *other == key);
-    if let Some((_, name)) = otherwise
-        && let Some(name) = known.iter().find(|known| *known == name)
-    {
-        return Some(name);
-    }
-    known
-        .iter()
-        .map(|candidate| (edits(key, candidate), *candidate))
-        .filter(|(edits, candidate)| *edits <= 1 + candidate.len() / 4)
-        .min()
-        .map(|(_, candidate)| candidate)
-}
-
-/// How many insertions, deletions and replacements lead from one key to another.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (above, character) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], above + 1);
-        for (at, other) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(character != *other);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 /// A refusal of what the file says, at the keys that lead there; [`PolicyError::at`] adds the line.

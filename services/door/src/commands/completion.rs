@@ -17,12 +17,14 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
     let mut command = crate::CommandLine::command();
     clap_complete::generate(
         arguments.shell,
         &mut command,
         "countersign-door",
-        &mut std::io::stdout(),
+        &mut script,
     );
+    super::put(&String::from_utf8_lossy(&script));
     Ok(ExitCode::SUCCESS)
 }

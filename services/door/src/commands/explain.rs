@@ -23,9 +23,9 @@ pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
     let (_, policy) = read_policy(&arguments.judged.policy)?;
     let judged = judge(&policy, &arguments.judged)?;
     if arguments.judged.json {
-        println!("{:#}", json(&policy, &judged));
+        say!("{:#}", json(&policy, &judged));
     } else {
-        print!("{}", text(&policy, &judged));
+        super::put(&text(&policy, &judged));
     }
     Ok(ExitCode::from(judged.exit_code()))
 }

@@ -145,11 +145,11 @@ fn definitions(
 }
 
 fn print(yaml: &str, configurations: &[(&Client, String)]) {
-    println!("# policy.yaml\n{yaml}");
+    say!("# policy.yaml\n{yaml}");
     for (client, configuration) in configurations {
-        println!("# {}: {}\n{configuration}", client.title, client.place);
+        say!("# {}: {}\n{configuration}", client.title, client.place);
     }
-    println!("# Nothing was written. Run it again with --dir FOLDER to write these files.");
+    say!("# Nothing was written. Run it again with --dir FOLDER to write these files.");
 }
 
 fn write(
@@ -178,11 +178,11 @@ fn write(
         let path = clients.join(client.file);
         let note = format!("for {}", client.place);
         match create(&path, configuration)? {
-            true => println!("  {note}"),
+            true => say!("  {note}"),
             false => left += 1,
         }
     }
-    println!(
+    say!(
         "\nNext: look {} over, run `countersign-door lint --policy {}`, make a key with \
          `countersign-door keys init`, and put a client's configuration in its place.",
         policy.display(),
@@ -198,11 +198,11 @@ fn create(path: &Path, text: &str) -> anyhow::Result<bool> {
         Ok(mut file) => {
             file.write_all(text.as_bytes())
                 .with_context(|| format!("write {}", path.display()))?;
-            println!("{}: written", path.display());
+            say!("{}: written", path.display());
             Ok(true)
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            println!("{}: there already, left as it is", path.display());
+            say!("{}: there already, left as it is", path.display());
             Ok(false)
         }
         Err(error) => Err(error).with_context(|| format!("write {}", path.display())),

@@ -71,7 +71,7 @@ pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
             "warnings": warnings,
             "findings": findings,
         });
-        println!("{answer:#}");
+        say!("{answer:#}");
     } else {
         print(arguments, &findings, errors, warnings);
     }
@@ -87,12 +87,10 @@ fn no_policy(arguments: &Args, error: &PolicyError) {
             "error": error.to_string(),
             "line": error.line(),
         });
-        println!("{answer:#}");
+        say!("{answer:#}");
     } else {
-        println!("{file}: {error}");
-        println!(
-            "It is no policy: a door does not start with it. Change that line and run it again."
-        );
+        say!("{file}: {error}");
+        say!("It is no policy: a door does not start with it. Change that line and run it again.");
     }
 }
 
@@ -110,7 +108,7 @@ fn json(finding: &Finding) -> serde_json::Value {
 fn print(arguments: &Args, findings: &[Finding], errors: usize, warnings: usize) {
     let file = arguments.policy.display();
     for finding in findings {
-        println!("{file}:{finding}");
+        say!("{file}:{finding}");
     }
     let next = match (errors, warnings) {
         (0, 0) => "Nothing to change.",
@@ -118,7 +116,7 @@ fn print(arguments: &Args, findings: &[Finding], errors: usize, warnings: usize)
         (_, _) => "Change what is marked error, then run it again.",
     };
     let (of_errors, of_warnings) = (plural(errors, "error"), plural(warnings, "warning"));
-    println!("{errors} {of_errors}, {warnings} {of_warnings}. {next}");
+    say!("{errors} {of_errors}, {warnings} {of_warnings}. {next}");
 }
 
 fn plural(count: usize, word: &str) -> String {

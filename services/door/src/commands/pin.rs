@@ -95,15 +95,15 @@ pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
             }
             Standing::Gone => {
                 gone += 1;
-                println!("{name}: not offered; its pin is kept, its calls are refused");
+                say!("{name}: not offered; its pin is kept, its calls are refused");
             }
             Standing::New(definition) => {
-                println!("{name}: new\n  + {}", definition.pin);
+                say!("{name}: new\n  + {}", definition.pin);
                 show(arguments, None, definition);
                 approved.insert(name.to_owned(), definition);
             }
             Standing::Changed(pin, definition) => {
-                println!("{name}: changed\n  - {pin}\n  + {}", definition.pin);
+                say!("{name}: changed\n  - {pin}\n  + {}", definition.pin);
                 show(arguments, known.definition(name, pin), definition);
                 approved.insert(name.to_owned(), definition);
             }
@@ -185,10 +185,10 @@ fn show(arguments: &Args, before: Option<&serde_json::Value>, definition: &Defin
         return;
     };
     if before.is_none() {
-        println!("  nothing was kept to compare it with; all of it:");
+        say!("  nothing was kept to compare it with; all of it:");
     }
     for line in difference(before, &now) {
-        println!("  {line}");
+        say!("  {line}");
     }
 }
 
@@ -198,7 +198,7 @@ fn not_in_policy(arguments: &Args, policy: &Policy, found: &Definitions) {
         if policy.tools().any(|(tool, _)| tool == name) {
             continue;
         }
-        println!("{}: offered, and not in the policy", visible(name));
+        say!("{}: offered, and not in the policy", visible(name));
         let value = serde_json::from_str(&definition.raw).ok();
         let Some(proposal) = value.as_ref().and_then(Proposal::read) else {
             continue;
@@ -207,12 +207,12 @@ fn not_in_policy(arguments: &Args, policy: &Policy, found: &Definitions) {
             continue;
         }
         match proposal.write_word {
-            Some(word) => println!("  its name holds `{word}`, a payment or write word"),
-            None => print!(
+            Some(word) => say!("  its name holds `{word}`, a payment or write word"),
+            None => super::put(&format!(
                 "  to allow it, add under `tools`:\n  {name}:\n    schema_sha256: \"{}\"\n{}",
                 definition.pin,
                 proposal.args_yaml(4)
-            ),
+            )),
         }
     }
 }
@@ -237,14 +237,14 @@ fn finish(
             replace_file(&arguments.policy, edited.as_bytes())?;
         }
         known.keep(approved)?;
-        println!("{count} pinned, {same} as before, {gone} not offered.");
+        say!("{count} pinned, {same} as before, {gone} not offered.");
         if count > 0 {
-            println!("A running door takes them up when it reloads its policy.");
+            say!("A running door takes them up when it reloads its policy.");
         }
         return Ok(ExitCode::SUCCESS);
     }
     if count + gone == 0 {
-        println!("{same} as pinned. Nothing to do.");
+        say!("{same} as pinned. Nothing to do.");
         return Ok(ExitCode::SUCCESS);
     }
     let next = match (count, arguments.diff) {
@@ -252,6 +252,6 @@ fn finish(
         (_, false) => "Look at them with --diff, then pin them with --approve.",
         (_, true) => "If they are good, pin them with --approve.",
     };
-    println!("{count} to pin, {same} as pinned, {gone} not offered. {next}");
+    say!("{count} to pin, {same} as pinned, {gone} not offered. {next}");
     Ok(ExitCode::from(TO_LOOK_AT))
 }

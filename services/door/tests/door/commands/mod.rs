@@ -98,6 +98,26 @@ impl Folder {
 }
 
 #[test]
+fn a_reader_that_has_had_enough_changes_no_exit_code() {
+    let folder = Folder::new();
+    folder.write(
+        "policy.yaml",
+        "version: 1\nid: t\ndefault: deny\ntools: {pay: {}}\n",
+    );
+    let mut process = Command::new(env!("CARGO_BIN_EXE_countersign-door"))
+        .args(["lint", "--policy", "policy.yaml"])
+        .current_dir(&folder.0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(process.stdout.take());
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
 fn every_shell_gets_its_completion() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
