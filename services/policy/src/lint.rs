@@ -156,6 +156,13 @@ fn whole(lint: &mut Lint<'_>) {
             "some clients turn a dot into an underscore, and two tools into one",
         );
     }
+    if lint.file.servers.is_empty() {
+        lint.warn(
+            "no_server",
+            "servers",
+            "no server is named: every call of a tool is refused",
+        );
+    }
     if lint.file.tools.is_empty() && lint.file.methods.is_empty() {
         lint.warn(
             "nothing_allowed",

@@ -87,6 +87,14 @@ impl Policy {
     fn compile(yaml: &str, environment: Option<Environment<'_>>) -> Result<Self, PolicyError> {
         let file = read(yaml)?;
         let places = Places::read(yaml);
+        if let Some((line, column)) = places.directed() {
+            return Err(PolicyError::Syntax {
+                line,
+                column,
+                message: "tags and directives are not read: take it away".to_owned(),
+                suggestion: None,
+            });
+        }
         if let Some((path, text)) = places.doubtful() {
             let message = format!("`{text}` means something else to other readers: write '{text}'");
             return Err(meaning(path, message).at(|path| places.of(path)));

@@ -11,6 +11,8 @@ pub(crate) struct Places {
     places: HashMap<String, (u64, u64)>,
     /// Texts without quotes that readers of another version of YAML take for something else.
     doubtful: Vec<(String, String)>,
+    /// Where the first tag or directive stands: it makes something else of what follows.
+    directed: Option<(u64, u64)>,
 }
 
 enum Container {
@@ -26,6 +28,9 @@ impl Places {
         let mut parser = Parser::new_from_str(yaml);
         while let Some(Ok((event, span))) = parser.next_event() {
             let place = (span.start.line() as u64, span.start.col() as u64 + 1);
+            if directs(&event) {
+                found.directed.get_or_insert(place);
+            }
             match event {
                 Event::Scalar(text, style, ..) => {
                     found.doubt(&open, &text, style);
@@ -66,6 +71,11 @@ impl Places {
             }
         }
         found
+    }
+
+    /// Where the first tag (`!!str`) or directive (`%YAML`) stands.
+    pub const fn directed(&self) -> Option<(u64, u64)> {
+        self.directed
     }
 
     /// The first text that has to stand in quotes, by its path.
@@ -140,6 +150,16 @@ impl Places {
             }
             *path = named;
         }
+    }
+}
+
+/// Whether something says how what follows is to be read.
+const fn directs(event: &Event<'_>) -> bool {
+    match event {
+        Event::Scalar(_, _, _, tag) => tag.is_some(),
+        Event::SequenceStart(_, _, tag) | Event::MappingStart(_, _, tag) => tag.is_some(),
+        Event::DocumentStart(_, version) => version.is_some(),
+        _ => false,
     }
 }
 

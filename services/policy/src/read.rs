@@ -83,6 +83,17 @@ pub(crate) fn read(yaml: &str) -> Result<PolicyFile, PolicyError> {
     if yaml.trim().is_empty() {
         return whole("the file is empty, and what is empty allows nothing");
     }
+    if let Some((line, column, character)) = hidden(yaml) {
+        let code = character.escape_unicode();
+        return Err(PolicyError::Syntax {
+            line,
+            column,
+            message: format!(
+                "`{code}` is not seen, or breaks lines for some readers: take it away"
+            ),
+            suggestion: None,
+        });
+    }
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_anchors: 0,
@@ -98,6 +109,27 @@ pub(crate) fn read(yaml: &str) -> Result<PolicyFile, PolicyError> {
         no_schema: true,
     };
     serde_saphyr::from_str_with_options(yaml, options).map_err(|error| syntax(&error))
+}
+
+/// The first character that a person who looks the file over does not see, or that ends a line or a
+/// comment for some readers of YAML and not for others.
+fn hidden(yaml: &str) -> Option<(u64, u64, char)> {
+    let is_hidden = |character: char| {
+        (character.is_control() && !matches!(character, '\n' | '\r' | '\t'))
+            || matches!(character,
+                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    if yaml.is_ascii() && !yaml.bytes().any(|byte| is_hidden(char::from(byte))) {
+        return None;
+    }
+    yaml.split('\n').zip(1..).find_map(|(text, line)| {
+        let found = text
+            .chars()
+            .zip(1..)
+            .find(|(character, _)| is_hidden(*character));
+        found.map(|(character, column)| (line, column, character))
+    })
 }
 
 /// A refusal of what the file says, at the keys that lead there; [`PolicyError::at`] adds the line.

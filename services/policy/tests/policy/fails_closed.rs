@@ -186,6 +186,59 @@ fn what_other_readers_read_otherwise_is_refused() {
 }
 
 #[test]
+fn what_a_person_does_not_see_is_refused_with_its_place() {
+    for hidden in [
+        "\u{85}",
+        "\u{2028}",
+        "\u{2029}",
+        "\u{200b}",
+        "\u{200d}",
+        "\u{202e}",
+        "\u{2066}",
+        "\u{2063}",
+        "\u{feff}",
+        "\u{ad}",
+        "\u{e0041}",
+        "\u{7f}",
+        "\u{9b}",
+        "\u{b}",
+        "\u{c}",
+    ] {
+        // In a comment a reader of YAML 1.1 may see a line of its own.
+        let text = does_not_start(&format!("{HEAD}# note{hidden}mode: observe\n"));
+        assert!(text.starts_with("line 4, column 7: "), "{text}");
+        let text = does_not_start(&format!("{HEAD}servers: {{s: {{label: 'a{hidden}b'}}}}\n"));
+        assert!(text.starts_with("line 4, column "), "{text}");
+    }
+    for visible in ["é", "ü", "日本", "€", "😀"] {
+        assert!(
+            Policy::load(&format!(
+                "{HEAD}# {visible}\nservers: {{s: {{label: '{visible}'}}}}\n"
+            ))
+            .is_ok()
+        );
+    }
+}
+
+#[test]
+fn tags_and_directives_are_refused() {
+    for yaml in [
+        "version: 1\nid: !!str t\ndefault: deny\n",
+        "version: 1\nid: !mine t\ndefault: deny\n",
+        "version: !!int '1'\nid: t\ndefault: deny\n",
+        "version: 1\nid: t\ndefault: deny\nrequire_pins: !!bool 'false'\n",
+        "version: 1\nid: t\ndefault: deny\nservers: !!map {}\n",
+        "version: 1\nid: t\ndefault: deny\nnever_allow: !!seq []\n",
+        "version: 1\nid: t\ndefault: deny\nservers: {s: {label: !!binary aGVsbG8=}}\n",
+        "%YAML 1.1\n---\nversion: 1\nid: t\ndefault: deny\n",
+        "%TAG ! tag:x,2000:\n---\nversion: 1\nid: !a t\ndefault: deny\n",
+    ] {
+        does_not_start(yaml);
+    }
+    assert!(Policy::load("---\nversion: 1\nid: t\ndefault: deny\n").is_ok());
+}
+
+#[test]
 fn an_unknown_key_anywhere_is_refused_with_a_suggestion() {
     for (rest, meant) in [
         ("tool: {}\n", "tools"),
