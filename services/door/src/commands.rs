@@ -23,6 +23,7 @@ pub mod pin;
 pub mod place;
 mod policy_file;
 pub mod run;
+pub mod screen;
 pub mod serve;
 pub mod witness;
 

@@ -1,7 +1,6 @@
 //! What a client is told about the screening of a result: `_meta` of the result, in one member.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use countersign_wire::{Span, Value};
 use serde::Serialize;
@@ -16,7 +15,7 @@ pub const LABEL: &str = "dev.countersign/screening";
 pub struct Counts {
     /// Secrets that were taken out, by rule.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub redacted: BTreeMap<Arc<str>, u32>,
+    pub redacted: BTreeMap<Box<str>, u32>,
     /// Texts that give orders to a model, by rule.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flagged: BTreeMap<&'static str, u32>,

@@ -1,6 +1,7 @@
 //! A policy's screening, compiled, and what it makes of the messages of a server.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use countersign_policy::{InjectionMode, Screening, Suppression};
@@ -97,7 +98,7 @@ impl Screens {
     }
 
     /// The redactor for a server's texts, without the rules that are suppressed there now.
-    fn redactor_for(&self, server: &str) -> Option<Redactor> {
+    pub fn redactor_for(&self, server: &str) -> Option<Redactor> {
         let redactor = self.redactor.as_ref()?;
         let now = i64::try_from(clock::unix_seconds()).unwrap_or(i64::MAX);
         let suppressed = self
@@ -274,12 +275,9 @@ impl Screens {
     }
 }
 
-fn count(counts: &mut Counts, rules: &[std::sync::Arc<str>]) {
+fn count(counts: &mut Counts, rules: &[Arc<str>]) {
     for rule in rules {
-        *counts
-            .redacted
-            .entry(std::sync::Arc::clone(rule))
-            .or_default() += 1;
+        *counts.redacted.entry((**rule).into()).or_default() += 1;
     }
 }
 

@@ -4,6 +4,7 @@ mod decide;
 mod init;
 mod lint;
 mod pin;
+mod screen;
 
 use std::io::Write as _;
 use std::path::PathBuf;
