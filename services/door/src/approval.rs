@@ -16,6 +16,7 @@ mod elicit;
 mod holds;
 mod keeper;
 pub mod meta;
+mod notify;
 mod open;
 mod page;
 mod record;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use super::desk::Desk;
+use super::notify::Notifier;
 use super::page::{self, Links, Page};
 use super::terms::Ways;
 use super::webhook::Webhook;
@@ -70,9 +71,12 @@ pub fn open(
     if !rules.policy.can_hold() && arguments.approval_port.is_none() {
         return Ok(None);
     }
-    let webhook = match rules.policy.approval().webhook() {
-        None => None,
-        Some(webhook) => Some(Webhook::new(webhook.secret.expose()).context("approval.webhook")?),
+    let (webhook, notifier) = match rules.policy.approval().webhook() {
+        None => (None, None),
+        Some(webhook) => (
+            Some(Webhook::new(webhook.secret.expose()).context("approval.webhook")?),
+            Some(Notifier::new(webhook.url.expose()).context("approval.webhook")?),
+        ),
     };
     let port = arguments.approval_port.unwrap_or(0);
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
@@ -106,7 +110,7 @@ pub fn open(
         links,
         webhook,
     });
-    serve(listener, Arc::clone(&page), address)?;
+    serve(listener, Arc::clone(&page), address, notifier)?;
     door.set_holds(Arc::clone(&desk) as Arc<dyn crate::judge::hold::Holds>);
     // The links themselves go into no log: whoever reads it could approve.
     tracing::info!(
@@ -119,7 +123,12 @@ pub fn open(
 }
 
 /// Serves the page on a thread of its own, whatever the door's fronts run on.
-fn serve(listener: TcpListener, page: Arc<Page>, address: SocketAddr) -> anyhow::Result<()> {
+fn serve(
+    listener: TcpListener,
+    page: Arc<Page>,
+    address: SocketAddr,
+    notifier: Option<Notifier>,
+) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -129,6 +138,12 @@ fn serve(listener: TcpListener, page: Arc<Page>, address: SocketAddr) -> anyhow:
             Ok(listener) => listener,
             Err(error) => return tracing::error!(%error, "The approval page cannot be served"),
         };
+        let told = Arc::clone(&page);
+        tokio::spawn(async move {
+            if let (Some(notifier), Some(webhook)) = (notifier, &told.webhook) {
+                notifier.run(Arc::clone(&told.holds), webhook).await;
+            }
+        });
         // It ends with the process: before that, what is held is denied.
         let never = std::future::pending();
         countersign_serve::serve_until(vec![listener], page::router(page, address), never).await;
