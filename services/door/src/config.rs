@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use countersign_identity::{SigningKeyFile, VerifyingKeyFile};
+use countersign_journal::Mode;
 use countersign_receipts::LogKeyFile;
 use countersign_serve::Listen;
 use serde::Deserialize;
@@ -36,6 +37,14 @@ pub struct Config {
     /// How held calls reach a person. Without it every call that needs one is refused.
     #[serde(default)]
     pub approvals: Option<ApprovalArgs>,
+    /// How sure a line must be before what it is about goes on; on the disk when not given, since
+    /// behind a door that is configured this way money is asked for.
+    #[serde(default = "durable")]
+    pub record: Mode,
+}
+
+const fn durable() -> Mode {
+    Mode::Durable
 }
 
 /// The server behind the door.

@@ -1,7 +1,7 @@
 //! Opening a record: from its saved state and the lines behind it, or from all of its lines.
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use countersign_receipts::{
@@ -66,7 +66,11 @@ pub(crate) fn open(
     signer: &LogSigner,
     options: &Options,
 ) -> Result<Opened, OpenError> {
-    std::fs::create_dir_all(files.directory()).map_err(failed(files.directory()))?;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(files.directory())
+        .map_err(failed(files.directory()))?;
     let lock = take_lock(files)?;
     finish_setting_aside(files)?;
     let mut keys = vec![signer.verifier()];

@@ -181,4 +181,30 @@ mod tests {
         assert!(Receipt::read(&text.replace("/v1", "/v2")).is_err());
         assert!(Receipt::read(&text.replacen('{', r#"{"status":"APPROVED","#, 1)).is_err());
     }
+
+    #[test]
+    fn every_changed_byte_of_a_receipt_and_of_its_proof_is_refused() {
+        let (receipt, key) = receipt();
+        let text = serde_json::to_string(&receipt).unwrap();
+        let proof = receipt.proof_text().unwrap().to_string();
+        let flipped = |text: &str, position: usize, bit: u8| {
+            let mut bytes = text.as_bytes().to_vec();
+            bytes[position] ^= bit;
+            String::from_utf8(bytes).ok()
+        };
+        for bit in [0x01, 0x02, 0x20] {
+            for position in 0..text.len() {
+                let holds = flipped(&text, position, bit)
+                    .and_then(|text| Receipt::read(&text).ok())
+                    .is_some_and(|receipt| receipt.verify(&key).is_ok());
+                assert!(!holds, "receipt, byte {position}, bit {bit}");
+            }
+            for position in 0..proof.len() {
+                let holds = flipped(&proof, position, bit)
+                    .and_then(|text| ProofText::read(&text).ok())
+                    .is_some_and(|proof| proof.verify(receipt.payload.as_bytes(), &key).is_ok());
+                assert!(!holds, "proof, byte {position}, bit {bit}");
+            }
+        }
+    }
 }

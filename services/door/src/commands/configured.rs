@@ -67,7 +67,10 @@ fn open(config: Config) -> anyhow::Result<Gate> {
         Record {
             directory: config.log_directory,
             signer,
-            options: Options::default(),
+            options: Options {
+                mode: config.record,
+                ..Options::default()
+            },
         },
     )?;
     Ok(Gate {

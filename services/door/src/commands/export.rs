@@ -44,6 +44,9 @@ pub struct Args {
     /// Beside each, the proof as C2SP tlog-proof text.
     #[arg(long, conflicts_with = "permission_protocol")]
     tlog_proof: bool,
+    /// Beside each that a person decided, the signed approval, which a gate reads.
+    #[arg(long)]
+    approvals: bool,
     /// Only the call of this name.
     #[arg(long)]
     call: Option<String>,
@@ -76,6 +79,9 @@ pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
     } else {
         receipts(arguments, &decisions, &head, tree)?
     };
+    if arguments.approvals {
+        approvals(arguments)?;
+    }
     let public = serde_json::to_string_pretty(&set)?;
     replace_file(&arguments.out.join("keys.json"), &public).context("write the keys")?;
     println!(
@@ -166,6 +172,27 @@ fn artifacts(arguments: &Args, decisions: &[Decided]) -> anyhow::Result<usize> {
     Ok(written)
 }
 
+/// The signed approvals of the record, each under its call's name.
+fn approvals(arguments: &Args) -> anyhow::Result<()> {
+    let mut found = Vec::new();
+    walk(&line_files(&arguments.record)?, true, |step| {
+        let call = step.payload.get("call").and_then(Value::as_str);
+        let is_asked = arguments.call.is_none() || call == arguments.call.as_deref();
+        if let (Some(call), Some(approval)) = (call, step.payload.get("approval"))
+            && is_asked
+            // A name that is not one of ours must not choose where a file is written.
+            && call.bytes().all(|byte| byte.is_ascii_hexdigit())
+        {
+            found.push((call.to_owned(), approval.to_string()));
+        }
+    })?;
+    for (call, approval) in found {
+        let path = arguments.out.join(format!("approval-{call}.json"));
+        replace_file(&path, &approval)?;
+    }
+    Ok(())
+}
+
 /// What each call was, by its name.
 fn calls(record: &Path) -> anyhow::Result<BTreeMap<String, Value>> {
     let mut calls = BTreeMap::new();
@@ -193,7 +220,9 @@ fn request(
     let call = payload.get("call").and_then(Value::as_str);
     let whole = call.and_then(|call| calls.get(call)).unwrap_or(payload);
     let of = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    let (Some(call), Some(server), Some(tool)) = (call, of(whole, "server"), of(whole, "tool"))
+    let plain = |call: &&str| call.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let (Some(call), Some(server), Some(tool)) =
+        (call.filter(plain), of(whole, "server"), of(whole, "tool"))
     else {
         return Ok(None);
     };

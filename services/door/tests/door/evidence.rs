@@ -9,7 +9,8 @@ use countersign_journal::{Journal, Options};
 use countersign_receipts::permission::{KeySet, Opening, Stated, verify_artifact};
 use countersign_receipts::{
     AddCheckpoint, Approval, ApprovalDecision, ApprovalReason, ApprovalWay, Approver, CallOpening,
-    Checkpoint, HeldCall, MemoryTree, Receipt, TrustedKeys, WitnessVerifier, consistency_proof,
+    Checkpoint, HeldCall, MemoryTree, Receipt, SignedApproval, TrustedKeys, WitnessVerifier,
+    consistency_proof,
 };
 use serde_json::{Value, json};
 
@@ -300,7 +301,13 @@ fn decisions_are_exported_in_the_other_format_and_hold_there() {
     let desk = Desk::new();
     desk.filled(2);
     released(&desk);
-    desk.done("export --record log --keys keys --out out --permission-protocol --openings");
+    desk.done(
+        "export --record log --keys keys --out out --permission-protocol --openings --approvals",
+    );
+    let approval: SignedApproval =
+        serde_json::from_str(&desk.read(&format!("out/approval-{:032x}.json", 7))).unwrap();
+    let key = desk.ring().signer.verifier();
+    assert!(approval.verify(&key).unwrap().is_released_by_a_person());
     let keys = KeySet::read(&desk.read("out/keys.json")).unwrap();
     let mut seen = Vec::new();
     for entry in std::fs::read_dir(desk.path("out")).unwrap() {
