@@ -52,18 +52,26 @@ impl Folded {
     }
 
     fn push(&mut self, character: char, start: usize, end: usize) {
+        if matches!(character, ' '..='~') {
+            self.text.push(character.to_ascii_lowercase());
+            self.starts.push(u32::try_from(start).unwrap_or(u32::MAX));
+            self.ends.push(u32::try_from(end).unwrap_or(u32::MAX));
+            self.capitals.push(character.is_ascii_uppercase());
+            return;
+        }
         let offset = u32::try_from(start).unwrap_or(u32::MAX);
         let end = u32::try_from(end).unwrap_or(u32::MAX);
         let before = self.text.len();
-        let after_picture = self
-            .text
-            .chars()
-            .next_back()
-            .is_some_and(|last| !last.is_alphanumeric() && !last.is_ascii());
+        let after_picture = character == '\u{fe0f}'
+            && self
+                .text
+                .chars()
+                .next_back()
+                .is_some_and(|last| !last.is_alphanumeric() && !last.is_ascii());
         let hidden = countersign_domain::text::is_hidden(character)
             && !matches!(character, '\n' | '\r' | '\t')
             // Keyboards put this behind pictures by themselves; behind a letter or digit it hides something.
-            && !(character == '\u{fe0f}' && after_picture);
+            && !after_picture;
         if hidden {
             self.hidden.push(before);
         }

@@ -3,10 +3,11 @@
 //! A file has sections named after word classes; a section holds phrases separated by commas or lines, a
 //! value behind `=` where the class has one. `[language]` holds the code and the rules of its number words.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::sync::OnceLock;
 
 use crate::{
     fold::without_accents,
+    hashing::WordMap,
     language_files::LANGUAGE_FILES,
     lexemes::elision,
     signs::{Patterns, Signs},
@@ -38,9 +39,9 @@ pub(crate) struct Separators {
 #[derive(Debug)]
 pub(crate) struct Lexicon {
     pub code: &'static str,
-    phrases: HashMap<Box<str>, Vec<Phrase>>,
+    phrases: WordMap<Vec<Phrase>>,
     /// First words without accents, where that differs, to the words with them.
-    unaccented: HashMap<Box<str>, Box<str>>,
+    unaccented: WordMap<Box<str>>,
     /// "and" may stand behind a hundred or thousand.
     pub and_after_hundred: bool,
     /// "and" may stand between tens and units.
@@ -57,7 +58,7 @@ pub(crate) struct Lexicon {
     pub inflections: Vec<(Box<str>, Box<str>)>,
     /// What people call a kind of account, and the kind as the bank names it.
     pub account_kinds: Vec<(&'static str, &'static str)>,
-    formats: HashMap<Box<str>, Separators>,
+    formats: WordMap<Separators>,
     /// How remarks bear on a request.
     pub signs: Patterns,
     /// Plain number words for the glue parser, longest first.
@@ -66,7 +67,7 @@ pub(crate) struct Lexicon {
 
 static LEXICONS: OnceLock<Vec<Lexicon>> = OnceLock::new();
 /// For each word the languages it begins a phrase in, and what it does there alone.
-type Known = HashMap<Box<str>, Vec<(usize, Tags)>>;
+type Known = WordMap<Vec<(usize, Tags)>>;
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
 
@@ -83,7 +84,7 @@ pub(crate) fn all() -> &'static [Lexicon] {
 /// In which languages a word begins a phrase, and what the word alone does there.
 pub(crate) fn known(word: &str) -> &'static [(usize, Tags)] {
     let table = KNOWN.get_or_init(|| {
-        let mut table = Known::new();
+        let mut table = Known::default();
         for (index, lexicon) in all().iter().enumerate() {
             for (word, phrases) in &lexicon.phrases {
                 let tags = phrases
@@ -131,8 +132,8 @@ impl Lexicon {
     fn read(text: &'static str) -> Self {
         let mut lexicon = Self {
             code: "",
-            phrases: HashMap::new(),
-            unaccented: HashMap::new(),
+            phrases: WordMap::default(),
+            unaccented: WordMap::default(),
             and_after_hundred: false,
             and_after_tens: false,
             glue: None,
@@ -141,7 +142,7 @@ impl Lexicon {
             elides: false,
             inflections: Vec::new(),
             account_kinds: Vec::new(),
-            formats: HashMap::new(),
+            formats: WordMap::default(),
             signs: Patterns::default(),
             numerals: Vec::new(),
         };

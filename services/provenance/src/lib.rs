@@ -19,6 +19,7 @@ mod dialogue;
 mod digits;
 mod fold;
 mod ground;
+mod hashing;
 mod input;
 mod language_files;
 mod lexemes;

@@ -3,10 +3,11 @@
 //! A language file lists them by kind. A pattern is words; `...` stands for up to six others between them, and a
 //! word that ends in `*` for all its endings. Accents do not count, so that hasty spelling is read as well.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::borrow::Cow;
 
 use crate::{
     fold::without_accents,
+    hashing::WordMap,
     lexemes::{Lexeme, Shape, elision},
     tags::Tags,
     tokens::{Kind, Token},
@@ -188,9 +189,14 @@ struct Pattern {
     signs: Signs,
 }
 
-/// The patterns of a language, by the first letters of their first word.
+/// The patterns of a language.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(HashMap<Box<str>, Vec<Pattern>>);
+pub(crate) struct Patterns {
+    /// By their first word.
+    words: WordMap<Vec<Pattern>>,
+    /// Those that begin with a stem, by its first letters.
+    stems: WordMap<Vec<Pattern>>,
+}
 
 impl Patterns {
     /// Adds a pattern as a language file writes it.
@@ -217,12 +223,13 @@ impl Patterns {
                 }
             }
         }
-        let first = match pieces.first() {
-            Some(Piece::Word(word) | Piece::Stem(word)) => letters(word),
+        let (table, first) = match pieces.first() {
+            Some(Piece::Word(word)) => (&mut self.words, word.clone()),
+            Some(Piece::Stem(stem)) => (&mut self.stems, letters(stem).into()),
             _ => panic!("the pattern {text:?} does not begin with a word"),
         };
-        self.0
-            .entry(first.into())
+        table
+            .entry(first)
             .or_default()
             .push(Pattern { pieces, signs });
     }
@@ -238,8 +245,9 @@ impl Patterns {
         let mut found = Vec::new();
         for (at, word) in words.iter().enumerate() {
             let Some(word) = word else { continue };
-            // A short first word stands under itself; a longer one under its first letters.
-            for pattern in self.0.get(letters(word)).into_iter().flatten() {
+            let whole = self.words.get(&**word);
+            let begun = self.stems.get(letters(word));
+            for pattern in whole.into_iter().chain(begun).flatten() {
                 if let Some(end) = ends(&pattern.pieces, &words, lexemes, at) {
                     found.push(Sign {
                         signs: pattern.signs,
