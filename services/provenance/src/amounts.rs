@@ -254,6 +254,16 @@ impl Joiner<'_> {
             }
             return true;
         }
+        // "veintidós euros con cincuenta"
+        if &self.text[before.start..before.end] == "con"
+            && let Some(known) = self.back_amount(2)
+            && let Some(whole) = self.back(2).cloned()
+            && let Some(cents) = self.spoken_cents(token, *amount, known, &whole, true)
+            && let Some(value) = sum(known.value, Some(cents))
+        {
+            self.add_cents(2, value, known, token);
+            return true;
+        }
         if before.has(Tags::AND.union(Tags::NUMBER_AND))
             && token.has(Tags::CENT)
             && let Some(known) = self.back_amount(2)
@@ -307,7 +317,12 @@ impl Joiner<'_> {
         is_last: bool,
     ) -> Option<Decimal> {
         let digits = &self.text[token.start..token.end];
-        let two = digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let in_words = !digits.contains(|c: char| c.is_numeric())
+            && amount.currency.is_none()
+            && amount
+                .value
+                .is_some_and(|value| value.scale == 0 && (10..100).contains(&value.mantissa));
+        let two = in_words || digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
         let whole = known.value.is_some_and(|value| value.scale == 0);
         let has_cents = matches!(
             known.currency,
@@ -315,9 +330,10 @@ impl Joiner<'_> {
         );
         let fits = two && whole && has_cents && known.problem.is_none() && amount.problem.is_none();
         // A sign or code before its number ("€12 50") leaves the next number alone.
-        let names_it_last =
-            self.text[before.start..before.end].starts_with(|first: char| first.is_ascii_digit());
-        (fits && names_it_last && (token.glued || is_last)).then(|| {
+        let names_it_last = in_words
+            || self.text[before.start..before.end]
+                .starts_with(|first: char| first.is_ascii_digit());
+        (fits && names_it_last && (token.glued || is_last || in_words)).then(|| {
             amount.value.map(|value| Decimal {
                 mantissa: value.mantissa,
                 scale: value.scale + 2,

@@ -149,6 +149,14 @@ pub(crate) fn weigh_refused(
         _ => question,
     };
     match weigh(context, sentence, Move::Refuse(reason), quiet) {
+        // "Carol says she is fine": so may whoever is to be paid.
+        Move::Refuse(Reason::Quoted) if !question => {
+            let payees = named(context, sentence);
+            (!payees.is_empty() || speaks_against(sentence)).then_some(Move::Doubt {
+                payees,
+                strength: Strength::Likely,
+            })
+        }
         Move::Refuse(_) => None,
         other => Some(other),
     }
@@ -284,25 +292,19 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
     if amount || doubted {
         return Some(Strength::Likely);
     }
-    let of_it = clause.iter().any(|token| {
-        token.kind == Kind::Word
-            && token.has(Tags::IT)
-            && !token.has(Tags::DET.union(Tags::SUBJECT))
-    });
-    let agrees = has(Tags::AFFIRM);
-    (!agrees && (of_it || is_exclamation(clause))).then_some(Strength::Faint)
-}
-
-/// A few words, none of them known ("cold feet"): what they say is about what was said last.
-fn is_exclamation(clause: &[Token]) -> bool {
-    const WORDS_MAX: usize = 3;
-    let words: Vec<&Token> = clause
+    if has(Tags::AFFIRM) {
+        return None;
+    }
+    // "He fixed my roof", "Bob is my plumber": about him, not about paying him.
+    let of_another = clause
         .iter()
-        .filter(|token| !matches!(token.kind, Kind::Mark(_)))
-        .collect();
-    words.len() <= WORDS_MAX
-        && words.iter().any(|token| token.is_unknown())
-        && words
-            .iter()
-            .all(|token| token.is_unknown() || token.has(Tags::CONTRAST.union(Tags::APPROX)))
+        .find(|token| !token.has(LIGHT.union(Tags::DET)) && !matches!(token.kind, Kind::Mark(_)))
+        .is_some_and(|first| {
+            matches!(first.kind, Kind::Name { .. })
+                || first.kind == Kind::Word && first.has(Tags::SUBJECT) && !first.has(Tags::IT)
+        });
+    let says_something = clause
+        .iter()
+        .any(|token| token.is_unknown() || token.kind == Kind::Word && token.has(Tags::IT));
+    (says_something && !of_another).then_some(Strength::Faint)
 }

@@ -336,10 +336,26 @@ impl Lexicon {
         {
             return phrases;
         }
-        // "noooo"
+        // "noooo", "mandda"
         squeezed(first)
             .and_then(|word| self.phrases.get(word.as_str()))
+            .or_else(|| self.undoubled(first))
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// A word of some length that was typed with one letter twice.
+    fn undoubled(&self, word: &str) -> Option<&Vec<Phrase>> {
+        const LETTERS_MIN: usize = 6;
+        if word.len() < LETTERS_MIN {
+            return None;
+        }
+        let mut before = None;
+        word.char_indices().find_map(|(at, letter)| {
+            let twice = before.replace(letter) == Some(letter);
+            let plain =
+                twice.then(|| format!("{}{}", &word[..at], &word[at + letter.len_utf8()..]))?;
+            self.phrases.get(plain.as_str())
+        })
     }
 
     /// What the word alone does.

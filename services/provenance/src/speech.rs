@@ -13,6 +13,7 @@ use crate::{
 
 /// Words before a verb that leave the clause a request.
 pub(crate) const BEFORE_A_VERB: Tags = Tags::FILLER
+    .union(Tags::ORDINAL)
     .union(Tags::POLITE)
     .union(Tags::ALSO)
     .union(Tags::AFFIRM)
@@ -377,7 +378,13 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
     if needs_frame && !framed && denied_ahead {
         return Some(Reason::Negated);
     }
-    let asks_alone = infinitive && context.lexicon.infinitive_asks;
+    // "To pay: Alice 20, Bob 30"
+    let heads_a_list = clause[verb].has(Tags::PAY_INFINITIVE)
+        && clause[verb + 1..]
+            .iter()
+            .all(|token| matches!(token.kind, Kind::Mark(_)))
+        && clause.last().is_some_and(|last| last.is_mark(":"));
+    let asks_alone = (infinitive || heads_a_list) && context.lexicon.infinitive_asks;
     let spoken_to = before
         .iter()
         .any(|token| token.has(Tags::FRAME) && token.kind == Kind::Word);
