@@ -49,6 +49,13 @@ pub(crate) fn read(
         let named = has(Tags::CARD_NOUN) || card(context, base, clause).is_some();
         let meant = found.it && (denied || card_before(context, base).is_some());
         if !(named || meant) {
+            if again(clause, verb) && !denied {
+                let act = match kind.has(Tags::UNFREEZE) {
+                    true => Act::CardUnfreeze,
+                    false => Act::CardFreeze,
+                };
+                return Some(Move::CardAgain(Box::new(bare(act, at))));
+            }
             return Some(if kind.has(Tags::STOP) {
                 return None;
             } else {
@@ -121,6 +128,80 @@ pub(crate) fn read(
         Act::PayeeAdd => {}
     }
     Some(Move::Act(Box::new(ask)))
+}
+
+/// Whether nothing stands with a verb but small words that can mean the card before ("unfreeze it", "entsperre sie").
+fn again(clause: &[Token], verb: usize) -> bool {
+    let small = Tags::FILLER
+        .union(Tags::POLITE)
+        .union(Tags::AFFIRM)
+        .union(Tags::ALSO)
+        .union(Tags::FRAME)
+        .union(Tags::FRAME_NEED)
+        .union(Tags::IT)
+        .union(Tags::PRONOUN)
+        .union(Tags::DET)
+        .union(Tags::SUBJECT)
+        .union(Tags::AND)
+        .union(Tags::CONTRAST);
+    let meant = Tags::IT
+        .union(Tags::PRONOUN)
+        .union(Tags::DET)
+        .union(Tags::SUBJECT);
+    let only_small = clause.iter().enumerate().all(|(at, token)| {
+        at == verb
+            || matches!(token.kind, Kind::Mark(_))
+            || token.kind == Kind::Word && token.has(small)
+    });
+    let means_one = clause[verb].has(Tags::IT)
+        || clause[verb + 1..]
+            .iter()
+            .any(|token| token.kind == Kind::Word && token.has(meant));
+    only_small && means_one
+}
+
+/// "I don't recognise the 64.10 at Nordwind": said of one transaction, it asks to look into it.
+pub(crate) fn complaint(context: &Context, base: usize, clause: &[Token]) -> Option<Move> {
+    let complains = clause
+        .iter()
+        .any(|token| token.has(Tags::DISPUTE_REASON) && !token.pasted);
+    if !complains || context.input.transactions.is_empty() {
+        return None;
+    }
+    let found = crate::scan::scan(context, base, clause, None);
+    let transaction = transactions::find(context, clause, false, &found)?;
+    let mut ask = bare(
+        Act::Dispute,
+        context.span(&clause[0], &clause[clause.len() - 1]),
+    );
+    ask.transaction = Some(transaction);
+    ask.dispute_reason = reason(context, base, clause);
+    Some(Move::Act(Box::new(ask)))
+}
+
+/// "New payee", without a verb.
+pub(crate) fn new_payee(context: &Context, clause: &[Token]) -> Option<Move> {
+    let plain = Tags::FILLER
+        .union(Tags::POLITE)
+        .union(Tags::AFFIRM)
+        .union(Tags::DET)
+        .union(Tags::COMMON)
+        .union(Tags::PAYEE_NOUN)
+        .union(Tags::ALSO);
+    let words: Vec<&Token> = clause
+        .iter()
+        .filter(|token| !matches!(token.kind, Kind::Mark(_)))
+        .collect();
+    let fits = words
+        .iter()
+        .all(|token| token.kind == Kind::Word && token.has(plain));
+    let payee = words.iter().find(|token| token.has(Tags::PAYEE_NOUN))?;
+    let text = &context.folded.text[payee.start..payee.end];
+    let is_new = words.iter().any(|token| token.has(Tags::COMMON)) || text.contains(' ');
+    (fits && is_new).then(|| {
+        let at = context.span(&clause[0], &clause[clause.len() - 1]);
+        Move::Act(Box::new(bare(Act::PayeeAdd, at)))
+    })
 }
 
 /// Words without a verb that fill the open target of an act before ("the debit one").

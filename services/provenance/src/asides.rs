@@ -143,7 +143,10 @@ pub(crate) fn weigh_refused(
             let wonders = sentence
                 .iter()
                 .any(|token| token.has(Tags::HYPOTHESIS) && token.kind == Kind::Word);
-            question || !wonders && !denies(context, sentence)
+            let corrects = sentence
+                .iter()
+                .any(|token| token.has(Tags::REPAIR) && token.kind == Kind::Word);
+            question || !wonders && !corrects && !denies(context, sentence)
         }
         Reason::Quoted => !speaks_against(sentence),
         _ => question,
@@ -179,7 +182,11 @@ fn is_request(act: &Move) -> bool {
             .pairs
             .iter()
             .any(|pair| pair.amount.is_some() && pair.payee.is_some()),
-        Move::Act(_) | Move::FillCard(_) | Move::ForbidAct(_) | Move::Forbid { .. } => true,
+        Move::Act(_)
+        | Move::CardAgain(_)
+        | Move::FillCard(_)
+        | Move::ForbidAct(_)
+        | Move::Forbid { .. } => true,
         _ => false,
     }
 }
@@ -267,7 +274,10 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
     if signs.has(Signs::HARMLESS) || asks_for_else || has(Tags::DEBT) {
         return None;
     }
-    if signs.has(Signs::FIRST_PERSON) {
+    let named = clause
+        .iter()
+        .any(|token| matches!(token.kind, Kind::Name { .. }));
+    if signs.has(Signs::FIRST_PERSON) || named && has(Tags::SAY) {
         return Some(Strength::Likely);
     }
     // "it's for the pizza", "because he asked"

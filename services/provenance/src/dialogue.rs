@@ -62,7 +62,7 @@ impl Dialogue {
         for Said { act, at } in said {
             match act {
                 Move::Doubt { payees, strength } if strength < Strength::Certain => {
-                    if strength == Strength::Likely || !after_question {
+                    if strength == Strength::Likely || !(after_question || asks) {
                         doubts.push((payees, at));
                     }
                 }
@@ -159,6 +159,7 @@ impl Dialogue {
             Move::Doubt { payees, .. } => self.doubt(&payees, at, true),
             Move::Compute => self.compute(at),
             Move::Act(ask) => self.act(*ask),
+            Move::CardAgain(ask) => self.card_again(*ask, at),
             Move::FillCard(fill) => self.fill_card(&fill),
             Move::ForbidAct(act) => {
                 for known in self
@@ -301,16 +302,38 @@ impl Dialogue {
     fn act(&mut self, ask: ActAsk) {
         // The newest word about one thing stands: freezing and unfreezing, changing and ending.
         for known in self.acts.iter_mut().filter(|known| known.ended.is_none()) {
-            let same_target = known.ask.card == ask.card
-                && known.ask.order.map(|o| o.value) == ask.order.map(|o| o.value);
-            let same_act = known.ask.act == ask.act
-                && known.ask.transaction.map(|t| t.value) == ask.transaction.map(|t| t.value);
+            let card = |ask: &ActAsk| ask.card.map(|card| card.value);
+            let order = |ask: &ActAsk| ask.order.map(|order| order.value);
+            let transaction = |ask: &ActAsk| ask.transaction.map(|found| found.value);
+            let same_act = known.ask.act == ask.act && transaction(&known.ask) == transaction(&ask)
+                || undoes(known.ask.act, ask.act);
+            let same_target = card(&known.ask) == card(&ask) && order(&known.ask) == order(&ask)
+                || undoes(known.ask.act, ask.act)
+                    && (card(&known.ask).is_none() || card(&ask).is_none())
+                    && (order(&known.ask).is_none() || order(&ask).is_none());
             if same_act && same_target {
                 known.ended = Some(Reason::TakenBack);
             }
         }
         self.acts.push(OtherAct { ask, ended: None });
         self.taken_back_at = None;
+    }
+
+    /// Asks for the card of the newest act about a card, where there was one.
+    fn card_again(&mut self, mut ask: ActAsk, at: MessageSpan) {
+        let before = self.acts.iter().rev().find(|known| {
+            matches!(
+                known.ask.act,
+                crate::Act::CardFreeze | crate::Act::CardUnfreeze
+            )
+        });
+        match before {
+            Some(before) => {
+                ask.card = before.ask.card;
+                self.act(ask);
+            }
+            None => self.refuse(at, Reason::NoRequest),
+        }
     }
 
     fn fill_card(&mut self, fill: &ActAsk) {
@@ -662,6 +685,18 @@ impl Fragment {
     pub(crate) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
+}
+
+/// Whether one act makes another void: of two such the newest counts.
+fn undoes(one: crate::Act, other: crate::Act) -> bool {
+    use crate::Act::{CardFreeze, CardUnfreeze, OrderCancel, OrderChange};
+    matches!(
+        (one, other),
+        (CardFreeze, CardUnfreeze)
+            | (CardUnfreeze, CardFreeze)
+            | (OrderCancel, OrderChange)
+            | (OrderChange, OrderCancel)
+    )
 }
 
 /// Whether a move does something of its own, so that what else its message says is not about earlier requests.

@@ -106,6 +106,8 @@ pub(crate) enum Move {
     Compute,
     /// Another act.
     Act(Box<crate::ActAsk>),
+    /// "Unfreeze it": the same card as the act before, whichever that was.
+    CardAgain(Box<crate::ActAsk>),
     /// Names the card of the act before.
     FillCard(Box<crate::ActAsk>),
     /// Says not to do another act.

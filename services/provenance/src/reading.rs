@@ -143,7 +143,10 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
             let asked = matches!(
                 said.last(),
                 Some(Said {
-                    act: Move::Ask { .. } | Move::Nothing | Move::Fragment(_),
+                    act: Move::Ask { .. }
+                        | Move::Nothing
+                        | Move::Fragment(_)
+                        | Move::TakeBack { .. },
                     ..
                 })
             );
@@ -328,13 +331,24 @@ fn unbroken(
     let mut joined: Vec<std::ops::Range<usize>> = Vec::new();
     for clause in clauses {
         match joined.last_mut() {
-            Some(before) if context.is_inside(tokens[clause.start].start, whole) => {
+            Some(before)
+                if context.is_inside(tokens[clause.start].start, whole)
+                    || names_speaker(&tokens[before.clone()], &tokens[clause.clone()]) =>
+            {
                 before.end = clause.end;
             }
             _ => joined.push(clause),
         }
     }
     joined
+}
+
+/// "Carol | says she is fine"
+fn names_speaker(before: &[Token], clause: &[Token]) -> bool {
+    let only_names = before.iter().all(|token| {
+        matches!(token.kind, Kind::Name { .. }) || token.kind == Kind::Word && token.has(Tags::DET)
+    });
+    only_names && clause[0].kind == Kind::Word && clause[0].has(Tags::SAY)
 }
 
 /// "Bob doch nicht", "a Bob no": the word behind a name denies that name and nothing else.
@@ -394,6 +408,9 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
             .iter()
             .filter(|token| !matches!(token.kind, Kind::Mark(_)))
     };
+    if let Some(act) = acts::complaint(context, base, clause) {
+        return act;
+    }
     if let Some(cue) = pure_cue(clause) {
         return cue;
     }
@@ -440,6 +457,13 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
         return forbid(&found);
     }
     if kind.has(Tags::CHANGE.union(Tags::CHANGE_INFINITIVE)) && !kind.has(Tags::PAY) {
+        // "Raise my limit": nothing to pay.
+        let names_nothing = found.items.iter().all(|item| {
+            matches!(item, Item::Payee { mention, .. } if matches!(mention.who, Who::Open(_)))
+        });
+        if names_nothing && found.unknown_word {
+            return Move::Nothing;
+        }
         return change(context, found);
     }
     let mut pairs = pairing::pair(&found);
@@ -469,6 +493,9 @@ fn refuse_if_of_payment(context: &Context, base: usize, clause: &[Token], reason
 }
 
 fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
+    if let Some(act) = acts::new_payee(context, clause) {
+        return act;
+    }
     let found = scan::scan(context, base, clause, None);
     let has = |tags: Tags| {
         clause

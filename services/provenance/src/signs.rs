@@ -24,6 +24,12 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
         if sign.signs.has(Signs::DEBT) && first.kind == Kind::Word {
             first.tags = first.tags.union(Tags::DEBT);
         }
+        if sign.signs.has(Signs::REFUNDS) && first.kind == Kind::Word {
+            first.tags = first.tags.union(Tags::REFUND);
+        }
+        if sign.signs.has(Signs::MAKES) && first.kind == Kind::Word {
+            first.tags = Tags::MAKE;
+        }
         let whole = if sign.signs.has(Signs::LETTER) {
             Some(Tags::FILLER)
         } else if sign.signs.has(Signs::I_ASK) && in_a_letter {
@@ -82,7 +88,7 @@ const STEM_LETTERS: usize = 3;
 
 /// A set of signs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signs(u16);
+pub(crate) struct Signs(u32);
 
 impl Signs {
     pub(crate) const NONE: Self = Self(0);
@@ -114,6 +120,10 @@ impl Signs {
     pub(crate) const LETTER: Self = Self(8192);
     /// The customer asks in the first person ("I should be grateful if you would").
     pub(crate) const I_ASK: Self = Self(16384);
+    /// Sends back what came in ("stort … terug").
+    pub(crate) const REFUNDS: Self = Self(65536);
+    /// Sets something up ("stel … in").
+    pub(crate) const MAKES: Self = Self(131_072);
     /// The customer owes, where an amount follows ("devo 20 a Bob").
     pub(crate) const OWES_AMOUNT: Self = Self(32768);
     /// The customer owes.
@@ -133,6 +143,8 @@ impl Signs {
             "wrong-payee" => Self::WRONG_PAYEE,
             "wrong-amount" => Self::WRONG_AMOUNT,
             "owes" => Self::DEBT,
+            "refunds" => Self::REFUNDS,
+            "makes" => Self::MAKES,
             "owes-amount" => Self::OWES_AMOUNT,
             "swap" => Self::SWAP,
             "thanks" => Self::THANKS,

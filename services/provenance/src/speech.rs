@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     Reason,
     context::Context,
-    moves::Move,
+    moves::{Move, Strength},
     sentences::VERBS,
     tags::Tags,
     tokens::{self, Kind, Token},
@@ -14,6 +14,8 @@ use crate::{
 /// Words before a verb that leave the clause a request.
 pub(crate) const BEFORE_A_VERB: Tags = Tags::FILLER
     .union(Tags::ORDINAL)
+    .union(Tags::PROFILE)
+    .union(Tags::PAYEE_NOUN)
     .union(Tags::POLITE)
     .union(Tags::ALSO)
     .union(Tags::AFFIRM)
@@ -384,7 +386,7 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
             .iter()
             .all(|token| matches!(token.kind, Kind::Mark(_)))
         && clause.last().is_some_and(|last| last.is_mark(":"));
-    let asks_alone = (infinitive || heads_a_list) && context.lexicon.infinitive_asks;
+    let asks_alone = infinitive && context.lexicon.infinitive_asks || heads_a_list;
     let spoken_to = before
         .iter()
         .any(|token| token.has(Tags::FRAME) && token.kind == Kind::Word);
@@ -463,7 +465,11 @@ pub(crate) fn pure_cue(clause: &[Token]) -> Option<Move> {
             bare_no: false,
         });
     }
+    // "Oops": something is about to be corrected.
     tags.has(Tags::REPAIR)
-        .then_some(Move::Nothing)
+        .then_some(Move::Doubt {
+            payees: Vec::new(),
+            strength: Strength::Faint,
+        })
         .filter(|_| !tags.has(Tags::PAY))
 }

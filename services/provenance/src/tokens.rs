@@ -95,8 +95,14 @@ pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
     }
     let next = tokens.get(at + 1);
     let before_mark = next.is_none_or(|next| matches!(next.kind, Kind::Mark(_)));
+    // "nie anuluj zlecenia": with an object behind it, it is the verb that is denied.
+    let object = tokens
+        .get(at + 2)
+        .is_some_and(|object| !matches!(object.kind, Kind::Mark(_)));
     let before_cue = next.is_some_and(|next| {
-        next.kind == Kind::Word && next.has(Tags::REPAIR.union(Tags::FIX).union(Tags::TAKE_BACK))
+        next.kind == Kind::Word
+            && next.has(Tags::REPAIR.union(Tags::FIX).union(Tags::TAKE_BACK))
+            && !(next.has(Tags::STOP) && object)
     });
     let answers = (token.has(Tags::NO) && (before_mark || before_cue))
         || (token.has(Tags::TAKE_BACK) && before_mark);

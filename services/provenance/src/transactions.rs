@@ -46,7 +46,8 @@ pub(crate) fn find(
         let amount = amounts
             .iter()
             .find(|(units, _)| *units == transaction.amount);
-        let named = name_in(text, &transaction.counterparty);
+        let named = name_in(text, &transaction.counterparty)
+            .or_else(|| saved_name(context, clause, &transaction.counterparty));
         if any_amount && amount.is_none() {
             continue;
         }
@@ -70,6 +71,21 @@ pub(crate) fn find(
         }),
         _ => None,
     }
+}
+
+/// Where a saved payee of the same name stands in a clause, in whatever form ("od Boba"), from its first byte.
+fn saved_name(context: &Context, clause: &[Token], name: &str) -> Option<(usize, usize)> {
+    let start = clause.first()?.start;
+    let name = folded_name(name);
+    clause.iter().find_map(|token| {
+        let meaning = context.meaning(token)?;
+        let same = |payee: &usize| folded_name(&context.input.payees[*payee].name) == name;
+        meaning
+            .payees
+            .iter()
+            .any(same)
+            .then(|| (token.start - start, token.end - start))
+    })
 }
 
 fn names_somebody(clause: &[Token]) -> bool {

@@ -116,7 +116,11 @@ fn a_dispute_finds_its_transaction_by_the_words() {
         twice.dispute_reason.unwrap().value,
         DisputeReason::ChargedTwice
     );
-    no_acts(&["I don't recognise the Nordwind payment"]);
+    // Said of one transaction, it asks to look into it; of none, it is only told.
+    let unknown = one_act(&["I don't recognise the Nordwind payment"]);
+    assert_eq!(unknown.act, Act::Dispute);
+    no_acts(&["I don't recognise that payment"]);
+    no_acts(&["Don't I recognise the Nordwind payment?"]);
     no_acts(&["Can I dispute the Nordwind payment?"]);
 }
 

@@ -1,6 +1,7 @@
 //! The grounding of whole conversations: the tables of cases, one customer's requests, and what always holds.
 
 mod acts;
+mod acts_everywhere;
 mod corpus;
 mod duration;
 mod ilse;
