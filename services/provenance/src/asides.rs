@@ -293,9 +293,14 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
         .union(Tags::PAY_NOUN)
         .union(Tags::VAGUE_TIME)
         .union(VERBS);
-    let amount = clause
-        .iter()
-        .any(|token| matches!(token.kind, Kind::Amount(_)));
+    // "To Zoe": perhaps another payee.
+    let to_somebody = clause
+        .windows(2)
+        .any(|pair| pair[0].kind == Kind::Word && pair[0].has(Tags::TO) && pair[1].is_unknown());
+    let amount = to_somebody
+        || clause
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Amount(_)));
     let doubted = clause
         .iter()
         .any(|token| token.kind == Kind::Word && token.has(doubts) && !token.has(Tags::AFFIRM));

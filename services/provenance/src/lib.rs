@@ -11,6 +11,7 @@ mod amounts;
 mod arguments;
 mod asides;
 pub mod baselines;
+pub mod chats;
 mod context;
 mod currencies;
 mod dates;

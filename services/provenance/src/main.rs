@@ -1,17 +1,21 @@
 //! `countersign-provenance`: measures and explains the grounding. Reads the file it is given and nothing else.
 
-use std::{process::ExitCode, time::Instant};
+use std::{
+    process::ExitCode,
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
 
 use anyhow::{Context as _, bail};
 use countersign_provenance::{
     baselines::{Baseline, Figures},
-    ground,
+    chats, ground,
     score::{Score, input_of, read_table},
 };
 
 const USAGE: &str = "usage:
   countersign-provenance score FILE.tsv      measure a table of cases
   countersign-provenance baselines FILE.tsv…  the same of naive checks, beside ours
+  countersign-provenance chats COUNT [SEED]  what must hold in generated chats
   countersign-provenance time                how long 50 messages of 200 characters take
   countersign-provenance explain [LOCALE]    explain a conversation: one message a line on standard input";
 
@@ -25,6 +29,8 @@ fn main() -> anyhow::Result<ExitCode> {
     {
         ["score", file] => score(file),
         ["baselines", files @ ..] if !files.is_empty() => baselines(files),
+        ["chats", count] => check_chats(count, None),
+        ["chats", count, seed] => check_chats(count, Some(seed)),
         ["time"] => time(),
         ["explain"] => explain("en"),
         ["explain", locale] => explain(locale),
@@ -88,6 +94,38 @@ fn baselines(files: &[&str]) -> anyhow::Result<ExitCode> {
 fn percent(part: usize, whole: usize) -> String {
     let tenths = (part * 1000).checked_div(whole).unwrap_or(0);
     format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+fn check_chats(count: &str, seed: Option<&str>) -> anyhow::Result<ExitCode> {
+    let count: u64 = count.parse().context("how many chats")?;
+    let seed: u64 = match seed {
+        Some(seed) => seed.parse().context("the seed")?,
+        None => SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(1, |since| since.as_secs()),
+    };
+    println!("{count} chats, seed {seed}");
+    let start = Instant::now();
+    let report = chats::check(count, seed, |done| {
+        if done % (count / 20).max(1_000) < 1_000 {
+            println!("{done} chats after {} s", start.elapsed().as_secs());
+        }
+    });
+    for violation in &report.violations {
+        println!("{violation}");
+    }
+    println!(
+        "{} chats, {} conversations grounded, {} violations, seed {seed}, {} s",
+        report.chats,
+        report.groundings,
+        report.violations.len(),
+        start.elapsed().as_secs()
+    );
+    Ok(if report.violations.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn time() -> anyhow::Result<ExitCode> {

@@ -78,6 +78,9 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     if leads_to_question(context, sentence) {
         return refuse(Reason::Question);
     }
+    if let Some(reason) = led_by(context, sentence) {
+        return refused(context, tokens, reason, sentence.question);
+    }
     let ranges = unbroken(context, tokens, sentences::clauses(tokens));
     // "If you could pay 20 to Bob, how much would be left?"
     let asks = |range: &std::ops::Range<usize>| {
@@ -156,6 +159,13 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
             if !((asked || owed) && introduces(&tokens[..range.start])) && asks_or_fills(&act) {
                 act = Move::Refuse(Reason::Quoted);
             }
+        }
+        // "Under no circumstances: send 20 to Bob"
+        let denied = index
+            .checked_sub(1)
+            .is_some_and(|before| only_denies(&tokens[ranges[before].clone()]));
+        if denied && asks_or_fills(&act) {
+            act = Move::Refuse(Reason::Negated);
         }
         let act = asides::weigh(context, clause, act, sentence.question);
         said.push(Said { act, at });
@@ -389,6 +399,34 @@ fn leads_to_question(context: &Context, sentence: &Sentence) -> bool {
         .get(end + 1)
         .is_some_and(|first| first.has(Tags::ASK) && first.kind == Kind::Word);
     open && asks
+}
+
+/// "Si me pagan, ¿puedes …?": the mark that opens a question does not part it from its condition.
+fn led_by(context: &Context, sentence: &Sentence) -> Option<Reason> {
+    let start = sentence.tokens.start;
+    let opens = start >= 2
+        && context.tokens[start - 1].is_mark("\u{bf}\u{a1}")
+        && context.tokens[start - 2].is_mark(",:");
+    if !opens {
+        return None;
+    }
+    let before = sentences::split(&context.tokens[..start - 1]);
+    let before = &context.tokens[before.last()?.tokens.clone()];
+    if only_denies(before) {
+        return Some(Reason::Negated);
+    }
+    blocked(before, false)
+}
+
+/// Whether words deny and say nothing else, so that they deny what follows them.
+fn only_denies(clause: &[Token]) -> bool {
+    let denies = (0..clause.len()).any(|at| crate::tokens::is_negation(clause, at));
+    denies
+        && clause.iter().enumerate().all(|(at, token)| {
+            matches!(token.kind, Kind::Mark(_))
+                || crate::tokens::is_negation(clause, at)
+                || token.kind == Kind::Word && token.has(LIGHT)
+        })
 }
 
 fn asks_or_fills(act: &Move) -> bool {

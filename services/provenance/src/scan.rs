@@ -292,6 +292,7 @@ impl Scan<'_, '_> {
         } else if self.tail || self.only_leads(at, tags, verb) {
         } else if tags.has(Tags::TAIL)
             && !self.is_time(at, tags)
+            && !self.is_vague(at, tags)
             && !(tags.has(Tags::DEBT) && verb.is_none())
         {
             self.tail = true;
@@ -326,6 +327,15 @@ impl Scan<'_, '_> {
             .get(at + 1)
             .is_some_and(|next| matches!(next.kind, Kind::Masked | Kind::Date(_)));
         tags.has(Tags::ON) && time
+    }
+
+    /// "about 30": no reason follows, but an amount that is not exact.
+    fn is_vague(&self, at: usize, tags: Tags) -> bool {
+        let amount = self
+            .tokens
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
+        tags.has(Tags::APPROX) && amount
     }
 
     fn plain_word(&mut self, at: usize, tags: Tags, verb: Option<usize>) {

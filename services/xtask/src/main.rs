@@ -54,6 +54,8 @@ enum Command {
     },
     /// Prove everything: checks, Rust tests, pages, a real browser, real clients
     Test(commands::test::TestArguments),
+    /// The long runs: what must hold over very many cases
+    Nightly(commands::nightly::NightlyArguments),
     /// Start a throw-away bank for browser tests, driven by lines on standard input
     Bank,
     /// Start a throw-away PostgreSQL with the demo bank in it, and print its addresses
@@ -84,6 +86,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Open { customer } => ask(&place, Question::Open(customer)).await,
         Command::Token { name } => ask(&place, Question::Token(name)).await,
         Command::Test(arguments) => commands::test::run(arguments).await,
+        Command::Nightly(arguments) => commands::nightly::run(&arguments),
         Command::Bank => commands::bank::run().await,
         Command::Db => commands::db::run().await,
         Command::Prepare { only } => commands::prepare::run(only).await,
