@@ -59,11 +59,18 @@ impl Dialogue {
                 .any(|said| said.act == Move::Refuse(Reason::Question));
         let after_question = std::mem::replace(&mut self.asked, asks);
         let mut doubts: Vec<(Vec<Target>, MessageSpan)> = Vec::new();
+        let mut oops = false;
         for Said { act, at } in said {
             match act {
                 Move::Doubt { payees, strength } if strength < Strength::Certain => {
                     if strength == Strength::Likely || !(after_question || asks) {
                         doubts.push((payees, at));
+                    }
+                }
+                Move::Oops => {
+                    oops = true;
+                    if !(after_question || asks) {
+                        doubts.push((Vec::new(), at));
                     }
                 }
                 Move::TakeBack { .. } => {
@@ -104,7 +111,8 @@ impl Dialogue {
                 } => {
                     let cued = cue.take();
                     let kills = cued.is_some();
-                    self.ask(pairs, terms, repair || kills, also, at, first_group);
+                    let corrects = repair || kills || std::mem::take(&mut oops) && !also;
+                    self.ask(pairs, terms, corrects, also, at, first_group);
                 }
                 other => {
                     // "No, leave Bob out": the no is about Bob. "I was wrong, it's not 140": about the amount.
@@ -123,6 +131,14 @@ impl Dialogue {
                                 Some(Said { act: Move::TakeBack { bare_no: true, .. }, .. })
                             ) if !payees.is_empty()
                         );
+                    let other = match other {
+                        Move::Fragment(mut fragment) if oops && !fragment.is_empty() => {
+                            oops = false;
+                            fragment.repair |= !fragment.also;
+                            Move::Fragment(fragment)
+                        }
+                        other => other,
+                    };
                     if !matches!(other, Move::Nothing)
                         && let Some(before) = cue.take()
                         && !names_it
@@ -173,7 +189,7 @@ impl Dialogue {
                 self.refuse(at, Reason::Negated);
             }
             Move::Refuse(reason) => self.refuse(at, reason),
-            Move::Nothing | Move::Ask { .. } | Move::TakeBack { .. } => {}
+            Move::Nothing | Move::Oops | Move::Ask { .. } | Move::TakeBack { .. } => {}
         }
     }
 
@@ -434,8 +450,41 @@ impl Dialogue {
         self.taken_back_at = None;
     }
 
+    /// Whether nothing is live and the newest request has been confirmed or cancelled. What corrects it then can
+    /// mean more, or instead: the customer says on the panel how much.
+    fn is_done(&mut self) -> bool {
+        let done = |payment: &Payment| payment.ended == Some(Reason::Consumed);
+        self.payments.last().is_some_and(done) && self.live().next().is_none()
+    }
+
+    /// A correction without a pair of its own of a request that is done: a new request with its amount open.
+    fn correct_done(&mut self, fragment: &Fragment, at: MessageSpan) {
+        let payee = fragment.pairs.first().and_then(|pair| pair.payee.clone());
+        let pair = Pair {
+            payee: payee.clone(),
+            amount: None,
+        };
+        let mut ask = self.build(&pair, &fragment.terms, at);
+        if payee.is_none() {
+            ask.payee = self.payments.last().and_then(|done| done.ask.payee);
+        }
+        ask.open_because = Some(Reason::Consumed);
+        self.groups += 1;
+        self.payments.push(Payment {
+            ask,
+            group: self.groups,
+            ended: None,
+        });
+    }
+
     /// Puts requests in the place of those they correct: those to the same payees, else the newest group.
-    fn replace(&mut self, asks: Vec<PaymentAsk>) {
+    fn replace(&mut self, mut asks: Vec<PaymentAsk>) {
+        if self.is_done() {
+            for ask in &mut asks {
+                ask.amount = None;
+                ask.open_because = Some(Reason::Consumed);
+            }
+        }
         let named: Vec<Target> = asks
             .iter()
             .filter_map(|ask| Some(ask.payee?.value))
@@ -563,6 +612,10 @@ impl Dialogue {
         }
         if several {
             self.open_focus(Reason::AmbiguousPayee);
+            return;
+        }
+        if fragment.repair && !fragment.is_empty() && self.is_done() {
+            self.correct_done(&fragment, at);
             return;
         }
         self.correct(&fragment, fragment.repair, at);
@@ -704,7 +757,7 @@ fn is_clear(act: &Move) -> bool {
     match act {
         Move::Fragment(fragment) => !fragment.is_empty() || fragment.terms != Terms::default(),
         Move::Doubt { strength, .. } => *strength == Strength::Certain,
-        Move::Nothing | Move::Refuse(_) => false,
+        Move::Nothing | Move::Refuse(_) | Move::Oops => false,
         _ => true,
     }
 }

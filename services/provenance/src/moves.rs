@@ -98,6 +98,8 @@ pub(crate) enum Move {
         payees: Vec<Target>,
         strength: Strength,
     },
+    /// "Oops", "sorry": what follows corrects; where nothing does, it may be a doubt.
+    Oops,
     /// The payee or the amount of the request before was a slip: that slot is open again.
     Reopen { payee: bool, amount: bool },
     /// "but only if …" behind a request.

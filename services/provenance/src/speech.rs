@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     Reason,
     context::Context,
-    moves::{Move, Strength},
+    moves::Move,
     sentences::VERBS,
     tags::Tags,
     tokens::{self, Kind, Token},
@@ -467,9 +467,6 @@ pub(crate) fn pure_cue(clause: &[Token]) -> Option<Move> {
     }
     // "Oops": something is about to be corrected.
     tags.has(Tags::REPAIR)
-        .then_some(Move::Doubt {
-            payees: Vec::new(),
-            strength: Strength::Faint,
-        })
+        .then_some(Move::Oops)
         .filter(|_| !tags.has(Tags::PAY))
 }

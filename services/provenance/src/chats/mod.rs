@@ -150,7 +150,11 @@ impl<'p> Chat<'p> {
         let mut without = turns.clone();
         without[at] = self.phrases.talk[0].to_owned();
         let live = self.live(&doubted, NAMES);
-        let allowed: Live = plain.union(&self.live(&without, NAMES)).cloned().collect();
+        let mut allowed: Live = plain.union(&self.live(&without, NAMES)).cloned().collect();
+        // Nor is it there to be completed or corrected by what follows, which then asks for itself.
+        for from in at + 1..turns.len() {
+            allowed.extend(self.live(&turns[from..], NAMES));
+        }
         if !live.is_subset(&allowed) {
             self.fails("doubt", &doubted, &live, &allowed);
         }

@@ -21,6 +21,10 @@ pub fn bob() -> Target {
     Target::Payee(PayeeId::from_uuid(id(1)))
 }
 
+pub fn alice() -> Target {
+    Target::Payee(PayeeId::from_uuid(id(2)))
+}
+
 pub fn ilse(turns: &[&str]) -> Input {
     let payee = |number: u128, name: &str| Payee {
         id: PayeeId::from_uuid(id(number)),

@@ -58,6 +58,41 @@ fn a_pasted_value_is_open_and_a_pasted_verb_asks_nothing() {
 }
 
 #[test]
+fn a_correction_of_a_confirmed_pair_is_open() {
+    let mut input = ilse(&["Send 20 to Bob", "actually make it 25"]);
+    input.consumed = vec![Consumed {
+        payee: bob().id_text(),
+        amount: units(2_000),
+        currency: Currency::Eur,
+        through_sequence: 0,
+    }];
+    // Twenty-five more, or five? The customer says so on the panel.
+    let check = |turn: &str| {
+        let mut input = input.clone();
+        input.messages[1].text = turn.to_owned();
+        let grounding = ground(&input);
+        assert_eq!(grounding.payments.len(), 1, "{turn}: {grounding:#?}");
+        let ask = &grounding.payments[0];
+        assert_eq!(
+            (ask.amount, ask.open_because),
+            (None, Some(Reason::Consumed)),
+            "{turn}"
+        );
+        ask.payee.map(|payee| payee.value)
+    };
+    assert_eq!(check("actually make it 25"), Some(bob()));
+    assert_eq!(check("no, 25 to Bob"), Some(bob()));
+    assert_eq!(check("sorry, I meant Alice"), Some(alice()));
+    assert_eq!(check("oops, send 25 to Alice"), Some(alice()));
+    // A request that corrects nothing is a request.
+    input.messages[1].text = "Send 25 to Bob".to_owned();
+    assert_eq!(
+        ground(&input).payments[0].amount.unwrap().value,
+        units(2_500)
+    );
+}
+
+#[test]
 fn a_confirmed_pair_is_used_up_until_it_is_asked_again() {
     let consumed = Consumed {
         payee: bob().id_text(),
