@@ -70,7 +70,7 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
     if corrects {
         return act;
     }
-    if signs.has(Signs::SPARE) {
+    if signs.has(Signs::SPARE) && !question {
         return spare(named);
     }
     // "Let me talk to Bob first" is about more than Bob.
@@ -109,7 +109,7 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
     if signs.has(Signs::POSTPONE) {
         return match act {
             // "pay Bob later"
-            Move::Ask { .. } => Move::Doubt {
+            Move::Ask { .. } | Move::AskIt => Move::Doubt {
                 payees: named,
                 strength: Strength::Certain,
             },
@@ -151,7 +151,30 @@ pub(crate) fn weigh_refused(
         Reason::Quoted => !speaks_against(sentence),
         _ => question,
     };
+    // "Isn't that too much?"
+    let too_much = |token: &Token| {
+        token.kind == Kind::Word
+            && token.has(Tags::TAKE_BACK)
+            && !token.has(Tags::STOP_ALONE.union(Tags::STOP))
+    };
+    let asks_in_doubt =
+        reason == Reason::Question && (denies(context, sentence) || sentence.iter().any(too_much));
+    if context.signs(sentence).has(Signs::SPARE) && !question {
+        return Some(spare(named(context, sentence)));
+    }
     match weigh(context, sentence, Move::Refuse(reason), quiet) {
+        // Without a mark it asks nothing, so it is about no answer either.
+        Move::Doubt {
+            payees,
+            strength: Strength::Faint,
+        } if reason == Reason::Question => Some(Move::Doubt {
+            payees,
+            strength: Strength::Likely,
+        }),
+        Move::Refuse(Reason::Question) if asks_in_doubt => Some(Move::Doubt {
+            payees: named(context, sentence),
+            strength: Strength::Likely,
+        }),
         // "Carol says she is fine": so may whoever is to be paid.
         Move::Refuse(Reason::Quoted) if !question => {
             let payees = named(context, sentence);
@@ -226,7 +249,7 @@ pub(crate) fn named(context: &Context, clause: &[Token]) -> Vec<Target> {
 /// Whether a move leaves open what its clause does: nothing, or something without an amount.
 pub(crate) fn leaves_open(act: &Move) -> bool {
     match act {
-        Move::Nothing | Move::Refuse(_) => true,
+        Move::Nothing | Move::Refuse(_) | Move::AskIt => true,
         Move::Doubt { strength, .. } => *strength < Strength::Certain,
         Move::Ask { pairs, .. } => pairs.iter().all(|pair| pair.amount.is_none()),
         Move::Fragment(fragment) => {
@@ -270,7 +293,17 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
     let head = clause
         .iter()
         .find(|token| token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR)));
-    let asks_for_else = head.is_some_and(|head| head.has(Tags::OTHER_VERB.union(Tags::ASK_HEAD)));
+    // "Actually that is nonsense": behind a word of correction a verb asks nothing.
+    let asks = if has(Tags::REPAIR) {
+        Tags::OTHER_VERB
+    } else {
+        Tags::OTHER_VERB.union(Tags::ASK_HEAD)
+    };
+    let speaks_of = clause
+        .iter()
+        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
+        .is_some_and(|first| matches!(first.kind, Kind::Name { .. } | Kind::Amount(_)));
+    let asks_for_else = !speaks_of && head.is_some_and(|head| head.has(asks));
     if signs.has(Signs::HARMLESS) || asks_for_else || has(Tags::DEBT) {
         return None;
     }
@@ -291,6 +324,7 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
         .union(Tags::TAKE_BACK)
         .union(Tags::TAKE_BACK_LAST)
         .union(Tags::PAY_NOUN)
+        .union(Tags::ACCOUNT_NOUN)
         .union(Tags::VAGUE_TIME)
         .union(VERBS);
     // "To Zoe": perhaps another payee.

@@ -94,6 +94,14 @@ impl Dialogue {
                     }
                     self.refuse(at, Reason::TakenBack);
                 }
+                // "Wrong Bob", "no, not 20": nothing else is put in its place.
+                Move::Fragment(fragment)
+                    if cue.is_some() && !fragment.is_empty() && self.is_said_again(&fragment) =>
+                {
+                    if let Some(before) = cue.take() {
+                        self.take_back(&before);
+                    }
+                }
                 Move::Fragment(mut fragment) if cue.is_some() && !fragment.is_empty() => {
                     cue = None;
                     fragment.repair = true;
@@ -102,6 +110,17 @@ impl Dialogue {
                 Move::Compute if cue.is_some() => {
                     cue = None;
                     self.compute(at);
+                }
+                Move::AskIt if self.live().next().is_some() => {
+                    // "Do it": what is live already.
+                    if let Some(before) = cue.take() {
+                        self.take_back(&before);
+                    }
+                }
+                Move::AskIt => {
+                    cue = None;
+                    let bare = vec![Pair::default()];
+                    self.ask(bare, Terms::default(), false, false, at, first_group);
                 }
                 Move::Ask {
                     pairs,
@@ -189,7 +208,8 @@ impl Dialogue {
                 self.refuse(at, Reason::Negated);
             }
             Move::Refuse(reason) => self.refuse(at, reason),
-            Move::Nothing | Move::Oops | Move::Ask { .. } | Move::TakeBack { .. } => {}
+            Move::Nothing | Move::Oops | Move::AskIt | Move::Ask { .. } | Move::TakeBack { .. } => {
+            }
         }
     }
 
@@ -433,7 +453,7 @@ impl Dialogue {
         // "Send 20 to Bob" – "Send 30": more, or instead?
         let for_nobody = asks
             .iter()
-            .any(|ask| ask.open_because == Some(Reason::NoPayee));
+            .any(|ask| ask.open_because == Some(Reason::NoPayee) && ask.amount.is_some());
         if for_nobody && !also {
             for known in self.payments.iter_mut().filter(|known| {
                 known.ended.is_none() && known.group + 1 == group && known.group <= first_group
@@ -569,6 +589,12 @@ impl Dialogue {
         if fragment.restrict && self.restrict(&fragment, at) {
             return;
         }
+        // "Wrong Bob": a correction to what stands there already says only that it is wrong.
+        if fragment.repair && !fragment.is_empty() && self.is_said_again(&fragment) {
+            self.open_focus(Reason::TakenBack);
+            self.taken_back_at = Some(at);
+            return;
+        }
         let complete = !fragment.pairs.is_empty()
             && fragment
                 .pairs
@@ -619,6 +645,41 @@ impl Dialogue {
             return;
         }
         self.correct(&fragment, fragment.repair, at);
+    }
+
+    /// Whether a fragment without a correction names nothing but what the newest request has already.
+    fn is_said_again(&mut self, fragment: &Fragment) -> bool {
+        let focus: Vec<(Option<Target>, Option<MinorUnits>)> = self
+            .focus()
+            .iter()
+            .map(|payment| {
+                let ask = &payment.ask;
+                (
+                    ask.payee.map(|payee| payee.value),
+                    ask.amount.map(|amount| amount.value),
+                )
+            })
+            .collect();
+        let known = |pair: &Pair| {
+            let payee = match pair.payee.as_ref().map(|mention| &mention.who) {
+                None => None,
+                Some(Who::Target(target)) => Some(*target),
+                Some(_) => return false,
+            };
+            let amount = match pair.amount.map(|mention| mention.much) {
+                None => None,
+                Some(HowMuch::Sum(units, _)) => Some(units),
+                Some(_) => return false,
+            };
+            focus.iter().any(|(to, much)| {
+                payee.is_none_or(|payee| *to == Some(payee))
+                    && amount.is_none_or(|amount| *much == Some(amount))
+            })
+        };
+        fragment.not_payees.is_empty()
+            && fragment.not_amounts.is_empty()
+            && fragment.terms == Terms::default()
+            && fragment.pairs.iter().all(known)
     }
 
     fn focus_is_open(&mut self) -> bool {
@@ -757,7 +818,7 @@ fn is_clear(act: &Move) -> bool {
     match act {
         Move::Fragment(fragment) => !fragment.is_empty() || fragment.terms != Terms::default(),
         Move::Doubt { strength, .. } => *strength == Strength::Certain,
-        Move::Nothing | Move::Refuse(_) | Move::Oops => false,
+        Move::Nothing | Move::Refuse(_) | Move::Oops | Move::AskIt => false,
         _ => true,
     }
 }

@@ -20,6 +20,10 @@ use crate::{
 /// Longest message that is read; anything longer grounds nothing. The chat takes far less.
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 
+/// Pictures that say no.
+const REFUSING_PICTURES: &str =
+    "\u{1f6d1}\u{1f44e}\u{270b}\u{274c}\u{1f6ab}\u{26d4}\u{2716}\u{1f645}\u{1f590}";
+
 /// The tokens of one message, whatever they do; none where no language is known.
 pub(crate) fn tokens_of(input: &Input, names: &Names, message: &Message) -> Vec<Token> {
     let folded = Folded::new(&message.text);
@@ -144,6 +148,17 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
             .into_iter()
             .map(|act| Said { act, at: whole })
             .collect();
+    }
+    if tokens.iter().any(|token| token.is_mark(REFUSING_PICTURES)) {
+        let mut unread = unread(Reason::NoRequest, whole);
+        if let Some(Said {
+            act: Move::Doubt { strength, .. },
+            ..
+        }) = unread.last_mut()
+        {
+            *strength = Strength::Certain;
+        }
+        return unread;
     }
     let sentences = sentences::split(tokens);
     let works_on_text = |token: &Token| token.has(Tags::TEXT_WORK) && token.kind == Kind::Word;

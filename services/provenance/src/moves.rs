@@ -76,6 +76,8 @@ pub(crate) enum Move {
         repair: bool,
         also: bool,
     },
+    /// Asks for "it": for what was asked before, where something was.
+    AskIt,
     /// Values without a verb: fills or corrects the request before.
     Fragment(Fragment),
     /// "no", "stop": takes back everything, or the last request.
@@ -118,6 +120,18 @@ pub(crate) enum Move {
     Refuse(Reason),
     /// Nothing to do with a request.
     Nothing,
+}
+
+impl Move {
+    /// Asks for one pair.
+    pub(crate) fn ask(pair: Pair) -> Self {
+        Self::Ask {
+            pairs: vec![pair],
+            terms: Terms::default(),
+            repair: false,
+            also: false,
+        }
+    }
 }
 
 /// Values without a verb.

@@ -117,6 +117,12 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
         {
             act = with_values(act, values);
         }
+        if act == Move::AskIt
+            && let Some(before) = index.checked_sub(1).map(|before| ranges[before].clone())
+            && let Some(values) = referred(context, sentence, &tokens[before.clone()], before)
+        {
+            act = Move::ask(values);
+        }
         if let Some(values) = index.checked_sub(1).and_then(|before| {
             let before = ranges[before].clone();
             referred(context, sentence, &tokens[before.clone()], before)
@@ -173,6 +179,16 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     denied_behind(context, &mut said, tokens, &ranges);
     keep_to_topic(&mut said, tokens, &ranges);
     join_topic(&mut said);
+    if let [
+        Said {
+            act: act @ Move::AskIt,
+            ..
+        },
+    ] = said.as_mut_slice()
+        && let Some(values) = referred_sentence(context, sentence)
+    {
+        *act = Move::ask(values);
+    }
     if let [
         Said {
             act: Move::Ask { pairs, .. },
@@ -430,7 +446,10 @@ fn only_denies(clause: &[Token]) -> bool {
 }
 
 fn asks_or_fills(act: &Move) -> bool {
-    matches!(act, Move::Ask { .. } | Move::Fragment(_) | Move::Act(_))
+    matches!(
+        act,
+        Move::Ask { .. } | Move::AskIt | Move::Fragment(_) | Move::Act(_)
+    )
 }
 
 fn trimmed_span(context: &Context, clause: &[Token]) -> crate::MessageSpan {
@@ -510,8 +529,16 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
             amount.much = HowMuch::Open(Reason::Computed);
         }
     }
-    if found.it && found.amounts() == 0 && repair {
-        return Move::Fragment(fragment(&found, pairs, true, false));
+    // "Give it to Carol": the money of the request before, whether a word of correction stands with it or not.
+    let means_it = means_it(clause, verb);
+    let given = means_it && found.payees() == 1;
+    if found.amounts() == 0 && (found.it && repair || given) {
+        let mut fragment = fragment(&found, pairs, true, false);
+        fragment.sends = true;
+        return Move::Fragment(fragment);
+    }
+    if means_it && is_bare(&pairs) {
+        return Move::AskIt;
     }
     Move::Ask {
         pairs,
@@ -519,6 +546,25 @@ fn clause_move(context: &Context, base: usize, clause: &[Token]) -> Move {
         repair,
         also: found.also,
     }
+}
+
+/// Whether what a verb takes is "it": the verb holds it ("dáselos"), it follows, or a word that is nothing else.
+fn means_it(clause: &[Token], verb: usize) -> bool {
+    let word = |at: usize, tags: Tags| {
+        clause
+            .get(at)
+            .is_some_and(|token| token.kind == Kind::Word && token.has(tags))
+    };
+    let next = verb + 1 + usize::from(clause.get(verb + 1).is_some_and(|next| next.is_mark("-")));
+    let ends = clause.get(next + 1).is_none_or(|after| {
+        matches!(after.kind, Kind::Mark(_) | Kind::Name { .. })
+            || after.kind == Kind::Word
+                && after.has(Tags::TO.union(Tags::INTO).union(Tags::PRONOUN).union(LIGHT))
+    });
+    let plain = clause
+        .iter()
+        .any(|token| token.kind == Kind::Word && token.has(Tags::IT) && !token.has(Tags::DET));
+    clause[verb].has(Tags::IT) || word(next, Tags::IT) && ends || plain
 }
 
 fn refuse_if_of_payment(context: &Context, base: usize, clause: &[Token], reason: Reason) -> Move {
@@ -560,7 +606,10 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     // "I mean dollars": the number stays, the currency is another.
     let only_currency = found.items.is_empty()
         && has(CUES.union(Tags::FIX).union(Tags::INSTEAD).union(Tags::NEG))
-        && clause.iter().any(|token| token.has(Tags::CURRENCY));
+        && clause.iter().any(|token| token.has(Tags::CURRENCY))
+        || found.items.is_empty()
+            && first.is_some_and(|first| first.kind == Kind::Word && first.has(Tags::INTO))
+            && clause.iter().any(|token| token.has(Tags::CURRENCY));
     if only_currency {
         return Move::Compute;
     }

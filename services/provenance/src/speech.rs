@@ -105,8 +105,10 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     let named_first = tokens
         .iter()
         .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
-        .is_some_and(|first| matches!(first.kind, Kind::Name { .. }));
-    let asks = if named_first && !question {
+        .map(|first| &first.kind);
+    let asks = if matches!(named_first, Some(Kind::Amount(_))) && !question {
+        Tags::NONE
+    } else if matches!(named_first, Some(Kind::Name { .. })) && !question {
         Tags::ASK
     } else {
         Tags::ASK.union(Tags::ASK_HEAD)
@@ -118,7 +120,9 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
         .nth(1)
         .is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
     let states = |head: &Token| {
-        !question && (head.has(Tags::FIX) || head.has(Tags::ASK_HEAD) && amount_follows)
+        // "Devo pagare 45 a Carol": a need, where no mark asks.
+        let needs = head.has(Tags::FRAME_NEED) && !head.has(Tags::ASK);
+        !question && (head.has(Tags::FIX) || needs || head.has(Tags::ASK_HEAD) && amount_follows)
     };
     if head.is_some_and(|head| head.has(asks) && !states(head)) {
         return Some(Reason::Question);
