@@ -290,11 +290,7 @@ impl Scan<'_, '_> {
         } else if tags.has(Tags::RESPECTIVELY) {
             self.found.respectively = true;
         } else if self.tail || self.only_leads(at, tags, verb) {
-        } else if tags.has(Tags::TAIL)
-            && !self.is_time(at, tags)
-            && !self.is_vague(at, tags)
-            && !(tags.has(Tags::DEBT) && verb.is_none())
-        {
+        } else if self.gives_a_reason(at, tags, verb) {
             self.tail = true;
         } else if tags.has(Tags::SAME) {
             self.same(at);
@@ -327,6 +323,12 @@ impl Scan<'_, '_> {
             .get(at + 1)
             .is_some_and(|next| matches!(next.kind, Kind::Masked | Kind::Date(_)));
         tags.has(Tags::ON) && time
+    }
+
+    /// Whether what follows is no argument.
+    fn gives_a_reason(&self, at: usize, tags: Tags, verb: Option<usize>) -> bool {
+        let owed = tags.has(Tags::DEBT) && verb.is_none();
+        tags.has(Tags::TAIL) && !owed && !self.is_time(at, tags) && !self.is_vague(at, tags)
     }
 
     /// "about 30": no reason follows, but an amount that is not exact.
