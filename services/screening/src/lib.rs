@@ -5,6 +5,8 @@
 //! what keeps money safe never depends on a detector.
 
 pub mod canary;
+#[cfg(test)]
+mod cases;
 pub mod claim;
 mod decode;
 pub mod hidden;

@@ -72,10 +72,11 @@ fn in_language(tokens: &[Token], language: u8, kept: &mut Vec<Token>) {
         .map(|token| (token.first, token.last))
         .collect();
     if !neutral.is_empty() {
+        // Both are in order of their last words, so that only neighbours are compared.
         kept.retain(|token| {
-            !neutral
-                .iter()
-                .any(|(first, last)| token.first <= *last && token.last >= *first)
+            let near = neutral.partition_point(|(_, last)| *last < token.first);
+            let mut near = neutral[near..].iter().take(PHRASE_WORDS_MAX as usize);
+            !near.any(|(first, last)| token.first <= *last && token.last >= *first)
         });
     }
 }
@@ -136,10 +137,19 @@ impl<'w> Words<'w> {
             .find(move |other| other.concept == concept && other.first > last)
     }
 
+    /// Instructions from before; "above 10,000" is a number's and no instruction's.
+    fn is_prior(&self, instruction: &Token) -> bool {
+        self.around(instruction, 3).any(|prior| {
+            let number =
+                |other: &Token| other.concept == Concept::Amount && other.first > prior.last;
+            prior.concept == Concept::Prior && !self.around(prior, 0).any(number)
+        })
+    }
+
     /// Instructions that can only be a model's: previous ones, all of them, its own.
     fn is_of_a_model(&self, instruction: &Token, all_counts: bool) -> bool {
         instruction.concept == Concept::Prompt
-            || self.near(instruction, Concept::Prior, 3)
+            || self.is_prior(instruction)
             || (all_counts && self.near(instruction, Concept::All, 2))
             || self.near(instruction, Concept::Your, 1)
     }
@@ -186,11 +196,11 @@ impl<'w> Words<'w> {
             self.around(ignore, 8).any(|other| match other.concept {
                 Concept::Instruction | Concept::Prompt => {
                     let (from, to) = (ignore.last.min(other.last), ignore.first.max(other.first));
-                    let follows = self
-                        .of(Concept::Follow)
-                        .any(|token| from < token.first && token.last < to);
-                    !follows
-                        && (self.is_of_a_model(other, true) || self.near(ignore, Concept::Ai, 6))
+                    let is_between = |token: &Token| {
+                        token.concept == Concept::Follow && from < token.first && token.last < to
+                    };
+                    (self.is_of_a_model(other, true) || self.near(ignore, Concept::Ai, 6))
+                        && !self.around(ignore, 9).any(is_between)
                 }
                 Concept::Read => {
                     gap(ignore, other) <= 6
@@ -224,7 +234,7 @@ impl<'w> Words<'w> {
 
     fn reveals_the_prompt(&self) -> bool {
         self.of(Concept::Reveal)
-            .any(|reveal| self.after(reveal, Concept::Prompt, 5).is_some())
+            .any(|reveal| self.after(reveal, Concept::Prompt, 9).is_some())
     }
 
     fn gives_a_role(&self) -> bool {
@@ -235,7 +245,11 @@ impl<'w> Words<'w> {
     fn rules_from_now_on(&self) -> bool {
         self.of(Concept::NowOn).any(|now_on| {
             self.around(now_on, 14).any(|other| match other.concept {
-                Concept::Answer => self.near(other, Concept::Every, 2) && !self.has(Concept::First),
+                Concept::Answer => {
+                    let always = self.near(other, Concept::Always, 2);
+                    let each = self.near(other, Concept::Every, 2) && self.has(Concept::Frame);
+                    (always || each) && !self.has(Concept::First)
+                }
                 Concept::Praise | Concept::Persona => true,
                 Concept::Ai => gap(now_on, other) <= 5 && self.has(Concept::Must),
                 Concept::Ignore => self.near(other, Concept::All, 3),
@@ -338,9 +352,13 @@ impl<'w> Words<'w> {
     fn sends_out(&self) -> bool {
         !self.has(Concept::First)
             && self.has(Concept::Address)
-            && self
-                .of(Concept::Send)
-                .any(|send| self.near(send, Concept::Data, 8))
+            && self.has(Concept::Send)
+            && (self.has(Concept::Before) || self.sends_data())
+    }
+
+    fn sends_data(&self) -> bool {
+        self.of(Concept::Send)
+            .any(|send| self.near(send, Concept::Data, 8))
     }
 
     fn skips_confirmation(&self, addressed: bool) -> bool {
