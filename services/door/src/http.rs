@@ -9,6 +9,7 @@ pub mod relay;
 pub mod router;
 pub mod sessions;
 pub mod streams;
+pub mod tls;
 pub mod tokens;
 pub mod upstream;
 pub mod waiting;

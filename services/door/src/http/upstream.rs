@@ -8,9 +8,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri, h
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::tls::{Connector, TlsError, connector, is_server};
 use crate::config::UpstreamConfig;
 
 /// How long a connection may take.
@@ -29,9 +29,12 @@ const WHOLE_TIME_OUT: Duration = Duration::from_secs(30);
 /// Why the server behind the door cannot be asked, or did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamError {
-    /// The configuration names no server that can be reached over plain HTTP.
-    #[error("read the address of a server: http://HOST:PORT/PATH is wanted")]
+    /// The configuration names no server that can be reached over HTTP.
+    #[error("read the address of a server: http://HOST:PORT/PATH or https:// is wanted")]
     Address,
+    /// No connection can be opened.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The request could not be made.
     #[error("make a request")]
     Request(#[from] http::Error),
@@ -51,7 +54,7 @@ impl UpstreamError {
     pub fn was_not_sent(&self) -> bool {
         match self {
             Self::Connection(error) => error.is_connect(),
-            Self::Address | Self::Request(_) => true,
+            Self::Address | Self::Tls(_) | Self::Request(_) => true,
             Self::TimeOut | Self::Answer(_) => false,
         }
     }
@@ -63,23 +66,21 @@ pub struct Upstream {
     uri: Uri,
     /// What the policy adds to every request; the values may be secrets.
     headers: Vec<(HeaderName, HeaderValue)>,
-    client: Client<HttpConnector, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
 }
 
 impl Upstream {
     /// The server of a configuration. Nothing is connected yet.
     ///
     /// # Errors
-    /// [`UpstreamError::Address`].
+    /// [`UpstreamError::Address`], or [`UpstreamError::Tls`] when an `https` address cannot be
+    /// verified.
     pub fn new(config: &UpstreamConfig) -> Result<Self, UpstreamError> {
         let uri: Uri = config.url.parse().map_err(|_| UpstreamError::Address)?;
-        let plain = uri.scheme_str() == Some("http") && uri.query().is_none();
-        if !plain || uri.host().is_none_or(str::is_empty) {
+        if !is_server(&uri) {
             return Err(UpstreamError::Address);
         }
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT_TIME_OUT));
-        connector.set_nodelay(true);
+        let connector = connector(&uri, CONNECT_TIME_OUT)?;
         // A request that met a connection closed in the meantime is sent on another one. It was
         // never written, and the server takes every token once: nothing can run twice.
         let client = Client::builder(TokioExecutor::new())
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_addresses_are_servers() {
+    fn only_addresses_of_a_host_without_a_query_are_servers() {
         let server = |url: &str| {
             Upstream::new(&UpstreamConfig {
                 name: "bank".into(),
@@ -272,7 +273,8 @@ mod tests {
         for url in [
             "",
             "127.0.0.1:8483",
-            "https://a/mcp",
+            "https:///mcp",
+            "https://a/mcp?x=1",
             "file:///mcp",
             "http:///mcp",
             "http://a/mcp?x=1",

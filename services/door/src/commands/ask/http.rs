@@ -7,12 +7,14 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
 use super::answers::{Heard, Pages, SESSION_VERSION, STATELESS_VERSION, hear, page, question};
 use super::{PAGES_MAX, handshake};
+use crate::http::tls::{Connector, connector, is_server};
 
+/// How long a connection may take.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// How long one answer may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 /// Longest answer, in bytes.
@@ -28,7 +30,7 @@ const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","i
 struct Asked {
     uri: Uri,
     headers: HeaderMap,
-    client: Client<HttpConnector, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
 }
 
 /// Asks a server for its tools: with a handshake, and without one where it wants none.
@@ -52,8 +54,8 @@ impl Asked {
     fn new(url: &str, given: &[(String, String)]) -> anyhow::Result<Self> {
         let uri: Uri = url.parse().context("read the address of a server")?;
         ensure!(
-            uri.scheme_str() == Some("http"),
-            "only http:// is asked here: save what the server offers, and give it with --definitions"
+            is_server(&uri),
+            "http://HOST:PORT/PATH or https:// is wanted, without a query"
         );
         let mut headers = HeaderMap::new();
         for (name, value) in given {
@@ -68,7 +70,8 @@ impl Asked {
             header::ACCEPT,
             HeaderValue::from_static("application/json, text/event-stream"),
         );
-        let client = Client::builder(TokioExecutor::new()).build_http();
+        let connector = connector(&uri, CONNECT_TIME)?;
+        let client = Client::builder(TokioExecutor::new()).build(connector);
         Ok(Self {
             uri,
             headers,
