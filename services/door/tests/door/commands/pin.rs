@@ -224,3 +224,74 @@ async fn a_server_over_http_is_asked_with_sessions_and_without() {
     assert!(said.err.contains("HTTP 404"), "{said:?}");
     task.abort();
 }
+
+/// Serves a router over TLS under a certificate of its own, and gives the certificate of who signed it.
+async fn over_tls(router: axum::Router, name: &str) -> (std::net::SocketAddr, String) {
+    use tokio_rustls::rustls;
+
+    let key = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    let pem = key.cert.pem();
+    let private =
+        rustls::pki_types::PrivateKeyDer::try_from(key.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![key.cert.der().clone()], private)
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let (acceptor, router) = (acceptor.clone(), router.clone());
+            tokio::spawn(async move {
+                // A client that trusts nobody here goes away.
+                let Ok(stream) = acceptor.accept(stream).await else {
+                    return;
+                };
+                let service = hyper_util::service::TowerToHyperService::new(router);
+                let stream = hyper_util::rt::TokioIo::new(stream);
+                let _ = hyper::server::conn::http1::Builder::new()
+                    .serve_connection(stream, service)
+                    .await;
+            });
+        }
+    });
+    (address, pem)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_over_tls_is_asked_when_somebody_trusted_signed_for_its_name() {
+    let router = || {
+        axum::Router::new().route_service(
+            "/mcp",
+            StreamableHttpService::new(
+                || Ok(Desk),
+                Arc::new(LocalSessionManager::default()),
+                StreamableHttpServerConfig::default(),
+            ),
+        )
+    };
+    let (address, pem) = over_tls(router(), "localhost").await;
+    let (other, other_pem) = over_tls(router(), "other.example").await;
+    for (port, trusted, code) in [
+        (address.port(), &pem, 0),
+        // Signed by nobody who is trusted.
+        (address.port(), &other_pem, 1),
+        // Signed for another name.
+        (other.port(), &other_pem, 1),
+        // Nobody is trusted.
+        (address.port(), &String::new(), 1),
+    ] {
+        let folder = Folder::new();
+        let url = format!("  desk: {{url: 'https://localhost:{port}/mcp'}}\n");
+        folder.write("policy.yaml", POLICY.replace("  desk: {}\n", &url));
+        let file = folder.write("trusted.pem", trusted);
+        let env = [("SSL_CERT_FILE", file.to_str().unwrap())];
+        let said = folder.run(&["pin", "--policy", "policy.yaml", "--approve"], "", &env);
+        assert_eq!(said.code, code, "{said:?}");
+    }
+}
