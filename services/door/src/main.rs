@@ -10,6 +10,7 @@ mod caller;
 mod clock;
 mod commands;
 mod config;
+mod demo;
 mod door;
 mod http;
 mod judge;
@@ -25,8 +26,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completion, configured, decide, explain, export, forward, init, keys, lint, pin, run, serve,
-    witness,
+    completion, configured, decide, explain, export, forward, init, keys, lint, pin, report, run,
+    serve, witness,
 };
 use crate::pipes::keeper;
 
@@ -49,10 +50,12 @@ enum Command {
     Explain(explain::Args),
     Screen(commands::screen::Args),
     Pin(pin::Args),
+    Report(report::Args),
     Run(run::Args),
     Serve(serve::Args),
     Keys(keys::Args),
     Witness(witness::Args),
+    Demo(commands::demo::Args),
     Export(export::Args),
     Forward(forward::Args),
     Completion(completion::Args),
@@ -72,10 +75,12 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Explain(args) => explain::run(&args),
         Command::Screen(args) => commands::screen::run(&args),
         Command::Pin(args) => pin::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Run(args) => run::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Keys(args) => keys::run(&args),
         Command::Witness(args) => witness::run(&args),
+        Command::Demo(args) => commands::demo::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Forward(args) => forward::run(args),
         Command::Completion(args) => completion::run(&args),

@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use countersign_testkit::stack::programs;
 
 use crate::counts::Counts;
-use crate::doors::{self, TestDoor};
+use crate::doors::DoorPlace;
 use crate::peers::Peers;
 use crate::processes::{self, Listening};
 use allowed::{Allowed, Ledger};
@@ -37,14 +37,11 @@ pub fn test() -> anyhow::Result<Counts> {
     let folder = programs::build_fixtures(true)?;
     let program = folder.join(SERVER);
     let server = Listening::start(Command::new(&program).args(["--http", "127.0.0.1:0"]), None)?;
-    let place = peers.folder().join("door");
-    if place.exists() {
-        std::fs::remove_dir_all(&place)?;
-    }
+    let place = DoorPlace::new("conformance")?;
     let definitions = processes::fed(Command::new(&program).arg("--definitions"), b"")?;
-    let policy = doors::pinned_policy(&place, NAME, definitions.as_bytes())?;
+    let policy = place.pinned_policy(NAME, definitions.as_bytes())?;
     let url = format!("http://{}/mcp", server.address());
-    let door = TestDoor::before(&place, &policy, NAME, &url)?;
+    let door = place.serve(&policy, "http", &url)?;
     let mut ledger = Ledger::new(&allowed.door);
     let mut counts = Counts::default();
     for requirements in REQUIREMENTS {
@@ -53,8 +50,7 @@ pub fn test() -> anyhow::Result<Counts> {
             "ok: {requirements}: {} checks, the same in {DIRECT_RUNS} direct runs",
             direct.count()
         );
-        let session = door.session()?;
-        let through = Checks::run(&peers, requirements, door.address(), Some(&session))?;
+        let through = Checks::run(&peers, requirements, door.address(), None)?;
         let refused = compare(&direct, &through, &mut ledger);
         println!("{requirements}: HTTP to HTTP: {refused} differences that nothing allows");
         counts.passed += 1 + u32::from(refused == 0);

@@ -15,7 +15,11 @@ pub const BUILT_VARIABLE: &str = "COUNTERSIGN_PROGRAMS_BUILT";
 const ATTACKER: &str = "countersign-hostile-agent";
 
 /// What `build_fixtures` builds.
-const FIXTURES: [&str; 2] = ["countersign-door", "countersign-conforming-server"];
+const FIXTURES: [&str; 3] = [
+    "countersign-door",
+    "countersign-conforming-server",
+    "countersign-misbehaving-server",
+];
 
 /// Builds every service's program and returns the folder they lie in. Cargo's progress shows on standard
 /// error when `loud`.

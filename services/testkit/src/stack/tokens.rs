@@ -86,28 +86,6 @@ pub async fn session_token(
     .execute(&mut *transaction)
     .await?;
     transaction.commit().await?;
-    signed(keys, customer, conversation, grant_secret)
-}
-
-/// Makes a session token for a door that is not a bank's: nothing stands behind it but the signature.
-///
-/// # Errors
-/// When there is no randomness or no key.
-pub fn session_token_of_nobody(keys: &Keys) -> anyhow::Result<String> {
-    signed(
-        keys,
-        CustomerId::from_uuid(Uuid::from_u128(1)),
-        Uuid::from_bytes(random_bytes()?),
-        random_secret()?,
-    )
-}
-
-fn signed(
-    keys: &Keys,
-    customer: CustomerId,
-    conversation: Uuid,
-    grant_secret: Secret,
-) -> anyhow::Result<String> {
     let issued_at = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let claims = SessionClaims {
         customer,
