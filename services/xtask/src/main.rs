@@ -3,6 +3,7 @@
 //! It depends on no crate whose queries are checked against committed metadata, since one of its jobs is to
 //! make that metadata anew.
 
+mod attack_lines;
 mod cargo;
 mod clients;
 mod commands;
@@ -11,9 +12,11 @@ mod control;
 mod counts;
 mod deny;
 mod doors;
+mod misbehaving;
 mod peers;
 mod processes;
 mod signals;
+mod speaker;
 mod state;
 mod tools;
 mod web;

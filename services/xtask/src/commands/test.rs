@@ -37,6 +37,8 @@ enum Part {
     Clients,
     /// The official conformance suite, directly and through the door
     Conformance,
+    /// A misbehaving server and twelve attack lines, directly and through the door
+    Attacks,
 }
 
 /// Runs the parts, prints what each took and one closing line.
@@ -81,8 +83,18 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
             std::fs::remove_dir_all(folder)?;
         }
     }
+    if wanted(Part::Conformance) || wanted(Part::Attacks) {
+        run.step("the door and the servers of tests", || {
+            programs::build_fixtures(true)?;
+            Ok(Counts::default())
+        });
+    }
     if wanted(Part::Conformance) {
         run.step("conformance", crate::conformance::test);
+    }
+    if wanted(Part::Attacks) {
+        run.step("attacks of a misbehaving server", crate::misbehaving::test);
+        run.step("twelve attack lines", crate::attack_lines::test);
     }
     if wanted(Part::Web) {
         run.step("pages: build and unit tests", crate::web::build_and_test);
