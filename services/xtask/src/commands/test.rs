@@ -39,6 +39,8 @@ enum Part {
     Conformance,
     /// A misbehaving server and twelve attack lines, directly and through the door
     Attacks,
+    /// Servers that none of us wrote, behind the door
+    Servers,
 }
 
 /// Runs the parts, prints what each took and one closing line.
@@ -83,7 +85,7 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
             std::fs::remove_dir_all(folder)?;
         }
     }
-    if wanted(Part::Conformance) || wanted(Part::Attacks) {
+    if wanted(Part::Conformance) || wanted(Part::Attacks) || wanted(Part::Servers) {
         run.step("the door and the servers of tests", || {
             programs::build_fixtures(true)?;
             Ok(Counts::default())
@@ -95,6 +97,9 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
     if wanted(Part::Attacks) {
         run.step("attacks of a misbehaving server", crate::misbehaving::test);
         run.step("twelve attack lines", crate::attack_lines::test);
+    }
+    if wanted(Part::Servers) {
+        run.step("servers none of us wrote", crate::real_servers::test);
     }
     if wanted(Part::Web) {
         run.step("pages: build and unit tests", crate::web::build_and_test);
