@@ -26,6 +26,10 @@ impl Record for DecisionLog {
     fn write(&self, line: &Line<'_>) -> Result<Hash, NotWritten> {
         self.append(line).map_err(|error| NotWritten(error.into()))
     }
+
+    fn seal(&self) -> Result<(), NotWritten> {
+        self.sign_head().map_err(|error| NotWritten(error.into()))
+    }
 }
 
 /// Where the door leaves calls that wait for a person.

@@ -12,12 +12,14 @@ use super::decision::{
     Ask, Choice, DecideError, Decision, Ended, HoldError, HoldId, Past, Seen, Still, Tell, Why,
 };
 use super::keeper::Keeper;
-use super::record::{Line, Record};
+use super::record::{Line, NotWritten, Record};
 use super::terms::{TIME_TO_LIVE_MAX, Terms, Ways};
 use crate::clock::Now;
 
 /// Most calls held at once.
 pub const HOLDS_MAX: usize = 64;
+/// Most calls of one caller held at once, so that one cannot take every place.
+pub const HOLDS_OF_ONE_MAX: usize = 32;
 /// Most bytes of held messages at once.
 pub const HELD_BYTES_MAX: usize = 16 << 20;
 /// Most ended holds remembered, so that a late decision is told how it ended.
@@ -124,7 +126,10 @@ impl Holds {
             if registry.stopping {
                 return Err(HoldError::Stopping);
             }
+            let identity = &entry.held.opening.identity;
+            let is_theirs = |other: &&Arc<Entry>| other.held.opening.identity == *identity;
             let full = registry.open.len() >= HOLDS_MAX
+                || registry.open.values().filter(is_theirs).count() >= HOLDS_OF_ONE_MAX
                 || registry.bytes.saturating_add(bytes) > HELD_BYTES_MAX
                 || registry.open.contains_key(&hold);
             if full {
@@ -258,6 +263,11 @@ impl Holds {
         for entry in open {
             self.end_now(&entry, Why::ShutDown, now);
         }
+    }
+
+    /// Has everything that was written covered by a signed head: a receipt is shown under one.
+    pub fn seal(&self) -> Result<(), NotWritten> {
+        self.record.seal()
     }
 
     /// The held calls, oldest first.

@@ -12,6 +12,12 @@ pub trait Record: Send + Sync {
     /// # Errors
     /// When it cannot be written; what it says does not happen then.
     fn write(&self, line: &Line<'_>) -> Result<Hash, NotWritten>;
+
+    /// Signs a head over everything that was written.
+    ///
+    /// # Errors
+    /// When it cannot be signed or written; no receipt is shown then.
+    fn seal(&self) -> Result<(), NotWritten>;
 }
 
 /// A line could not be written down.

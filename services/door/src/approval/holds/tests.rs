@@ -237,12 +237,21 @@ fn nobody_to_ask_and_too_many_holds_are_refused() {
     }
     let holds = Holds::new(memory as Arc<dyn Record>, ALL);
     let most = u8::try_from(HOLDS_MAX).unwrap();
-    for number in 0..most {
-        holds
-            .hold(ask(number, at(0), Terms::DEFAULT, &told), at(0))
-            .unwrap();
+    let of_one = u8::try_from(HOLDS_OF_ONE_MAX).unwrap();
+    let next = |number: u8| {
+        let mut ask = ask(number, at(0), Terms::DEFAULT, &told);
+        ask.held.opening.identity = format!("caller {}", number / of_one);
+        holds.hold(ask, at(0))
+    };
+    for number in 0..of_one {
+        next(number).unwrap();
     }
-    let next = |number| holds.hold(ask(number, at(0), Terms::DEFAULT, &told), at(0));
+    let mut one_more = ask(of_one, at(0), Terms::DEFAULT, &told);
+    one_more.held.opening.identity = "caller 0".into();
+    assert_eq!(holds.hold(one_more, at(0)), Err(HoldError::Full));
+    for number in of_one..most {
+        next(number).unwrap();
+    }
     assert_eq!(next(most), Err(HoldError::Full));
     holds
         .decide(decision(&holds, 0, Choice::Deny), at(0))

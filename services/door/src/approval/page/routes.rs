@@ -119,7 +119,15 @@ pub async fn post_decide(
         commit: body.commit,
     };
     // The record may have to wait for the disk.
-    let decided = tokio::task::spawn_blocking(move || page.holds.decide(decision, Now::read()));
+    let decided = tokio::task::spawn_blocking(move || {
+        let mut past = page.holds.decide(decision, Now::read())?;
+        if let Err(error) = page.holds.seal() {
+            // It is decided all the same; only its receipt is not shown before a head covers it.
+            tracing::error!(%error, "No head could be signed over a decision");
+            past.leaf = None;
+        }
+        Ok(past)
+    });
     match decided.await {
         Ok(Ok(past)) => Ok(axum::Json(Done::from(past)).into_response()),
         Ok(Err(error)) => Err(problem(&error)),
