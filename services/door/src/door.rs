@@ -8,7 +8,7 @@ use countersign_journal::{Mode, Options, Ticket};
 use countersign_policy::{Pin, Policy, RateLimiter};
 use countersign_receipts::{Hash, LogSigner};
 
-use crate::approval::Caps;
+use crate::approval::{Caps, OwnTools};
 use crate::clock;
 use crate::judge::catalogue::Catalogue;
 use crate::judge::ending::Ending;
@@ -76,6 +76,7 @@ pub struct Door {
     /// Whether a line that was handed to the record must be waited for.
     pub settles: bool,
     holds: OnceLock<Arc<dyn Holds>>,
+    own_tools: OnceLock<OwnTools>,
 }
 
 impl Door {
@@ -104,6 +105,7 @@ impl Door {
             log: Arc::new(log),
             settles: mode != Mode::Written,
             holds: OnceLock::new(),
+            own_tools: OnceLock::new(),
         })
     }
 
@@ -138,6 +140,16 @@ impl Door {
         let (server, inner) = shown.split_once(BETWEEN_NAMES)?;
         let place = self.servers.iter().position(|one| *one.name == *server)?;
         Some((place, inner))
+    }
+
+    /// Offers the door's own tools from now on. Only the first ones count.
+    pub fn offer_own_tools(&self, tools: OwnTools) {
+        let _ = self.own_tools.set(tools);
+    }
+
+    /// The door's own tools, where it was asked to offer them.
+    pub fn own_tools(&self) -> Option<&OwnTools> {
+        self.own_tools.get()
     }
 
     /// Who holds calls for a person, if anybody does.

@@ -147,6 +147,11 @@ impl<'a> Decided<'a> {
         Self::build(subject, "allowed", "plumbing", "plumbing", true)
     }
 
+    /// The line about a call of a tool of the door's own, which reaches no server.
+    pub fn answered(subject: &'a Subject<'a>) -> Self {
+        Self::build(subject, "allowed", "door", "own_tool", false)
+    }
+
     /// The line about a question of the door's own.
     pub fn own(subject: &'a Subject<'a>) -> Self {
         Self::build(subject, "allowed", "door", "own_question", true)

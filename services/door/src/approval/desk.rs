@@ -7,7 +7,7 @@ use countersign_policy::{Live, Way};
 use countersign_receipts::{ApprovalWay, Approver, CallOpening, Hash, HeldCall, LogSigner};
 use countersign_wire::Frame;
 
-use super::decision::{Ask, Decision, Ended, HoldError, Still, Why};
+use super::decision::{Ask, Decision, Ended, HoldError, Seen, Still, Why};
 use super::elicit;
 use super::holds::Holds;
 use super::record::{Line, NotWritten, Record};
@@ -141,6 +141,12 @@ impl hold::Holds for Desk {
 
     fn withdraw(&self, call: &[u8; 16]) {
         self.holds.withdraw_call(call, Now::read());
+    }
+
+    fn held_of(&self, identity: &str) -> usize {
+        let open = self.holds.open();
+        let is_theirs = |seen: &&Seen| seen.held.opening.identity == identity;
+        open.iter().filter(is_theirs).count()
     }
 
     fn question(&self, call: &[u8; 16]) -> Option<String> {

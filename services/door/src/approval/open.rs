@@ -8,6 +8,7 @@ use anyhow::Context as _;
 
 use super::desk::Desk;
 use super::notify::Notifier;
+use super::own_tools::OwnTools;
 use super::page::{self, Links, Page};
 use super::terms::Ways;
 use super::webhook::Webhook;
@@ -34,6 +35,10 @@ pub struct ApprovalArgs {
     #[arg(long, value_name = "FILE")]
     #[serde(default, rename = "links")]
     approval_links: Option<PathBuf>,
+    /// Offer two tools of the door's own: door__status and door__recent_events.
+    #[arg(long)]
+    #[serde(default)]
+    own_tools: bool,
 }
 
 /// An open desk. Close it before the record is closed.
@@ -67,6 +72,9 @@ pub fn open(
     arguments: &ApprovalArgs,
     log_directory: &Path,
 ) -> anyhow::Result<Option<Open>> {
+    if arguments.own_tools {
+        door.offer_own_tools(OwnTools::new(log_directory));
+    }
     let rules = door.rules();
     if !rules.policy.can_hold() && arguments.approval_port.is_none() {
         return Ok(None);

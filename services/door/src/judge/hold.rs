@@ -60,6 +60,9 @@ pub trait Holds: Send + Sync {
     /// The client went away or took the call back: nobody has to decide any more.
     fn withdraw(&self, call: &[u8; 16]);
 
+    /// How many calls of this caller are held.
+    fn held_of(&self, identity: &str) -> usize;
+
     /// A question for the client about a held call, where its rule takes the client's word.
     fn question(&self, call: &[u8; 16]) -> Option<String>;
 

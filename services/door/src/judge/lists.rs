@@ -123,6 +123,14 @@ fn entries_of(array: Value<'_>, list: List) -> Result<Vec<Entry>, ListError> {
 }
 
 impl Page {
+    /// What to change so that more stands at the list's end.
+    pub fn append(&self, text: String) -> Edits {
+        let end = self.array.end - 1;
+        let mut edits = Edits::NONE;
+        edits.replace(end..end, text);
+        edits
+    }
+
     /// What to change so that only the entries that stay are there; they keep their bytes.
     pub fn cut(&self, stays: impl Fn(&Entry) -> bool) -> Edits {
         let mut edits = Edits::NONE;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use countersign_journal::Ticket;
 use countersign_policy::{Call, Circumstances, Counted, Decision, Effect, Hold, Live, Reservation};
 use countersign_receipts::Hash;
-use countersign_wire::{Frame, FrameError, Kind};
+use countersign_wire::{Frame, FrameError, Kind, Value};
 
 use super::asked::Asked;
 use super::catalogue::CatalogueMark;
@@ -15,7 +15,7 @@ use super::ending::Ending;
 use super::hold::Held;
 use super::methods::{self, List, Route};
 use super::refusal::{Code, Refusal};
-use crate::approval::meta;
+use crate::approval::{OwnTools, meta};
 use crate::caller::Caller;
 use crate::clock;
 use crate::door::{Door, Rules};
@@ -255,6 +255,9 @@ impl<'m> Message<'m> {
             let refusal = Refusal::malformed(-32_602, "arguments_not_an_object");
             return Err(self.refuse(Some(frame), "frame", refusal));
         }
+        if let Some(own) = self.door.own_tools().filter(|_| OwnTools::has(&name)) {
+            return Err(self.answer_own(frame, own, &name, arguments));
+        }
         let now = clock::monotonic_milliseconds();
         let server = &self.door.servers[self.server];
         let inner = match self.door.resolve(&name) {
@@ -296,6 +299,25 @@ impl<'m> Message<'m> {
             subject.definition = Some(pin.to_string());
         }
         self.bind(frame, &subject, decision, Some(inner))
+    }
+
+    /// The answer of one of the door's own tools, recorded like any other call.
+    fn answer_own(
+        &self,
+        frame: &Frame<'_>,
+        own: &OwnTools,
+        name: &str,
+        arguments: Option<Value<'_>>,
+    ) -> Refusal {
+        let Ok(result) = own.call(self.door, &self.caller.identity, name, arguments) else {
+            let refusal = Refusal::malformed(-32_602, "undeclared_argument");
+            return self.refuse(Some(frame), "door", refusal);
+        };
+        let recorded = self.note(&Decided::answered(&self.subject(Some(frame))));
+        match recorded.and_then(|ticket| self.door.settle(&ticket).map_err(|_| not_recorded())) {
+            Ok(()) => Refusal::own_result(result),
+            Err(not_recorded) => not_recorded,
+        }
     }
 
     /// What rules may want to know besides the call.

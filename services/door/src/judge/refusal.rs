@@ -134,12 +134,15 @@ impl Code {
     }
 }
 
-/// A refusal on its way to the client. It repeats nothing that the client or a server wrote.
+/// What the client is answered in the place of a forward: a refusal, or the result of a tool of the
+/// door's own. It repeats nothing that the client or a server wrote.
 #[derive(Debug)]
 pub struct Refusal {
     code: Code,
     status: Option<StatusCode>,
     data: Box<Data>,
+    /// The result, as JSON, where it is no refusal.
+    result: Option<Box<str>>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -170,6 +173,16 @@ impl Refusal {
                 reason: Some(reason.to_owned()),
                 ..Data::default()
             }),
+            result: None,
+        }
+    }
+
+    /// The result of a tool of the door's own, as JSON. It ends a message as a refusal does.
+    pub fn own_result(result: String) -> Self {
+        Self {
+            status: Some(StatusCode::OK),
+            result: Some(result.into()),
+            ..Self::new(Code::Blocked, "own_tool")
         }
     }
 
@@ -222,6 +235,10 @@ impl Refusal {
 
     /// The body of the error, under the id as it was written or under null.
     pub fn json(&self, id: Option<&str>) -> String {
+        if let Some(result) = &self.result {
+            let id = id.unwrap_or("null");
+            return format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        }
         let data = serde_json::to_string(&self.data).unwrap_or_else(|_| "{}".to_owned());
         format!(
             r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"{}","data":{data}}}}}"#,

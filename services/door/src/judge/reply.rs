@@ -12,9 +12,10 @@ use countersign_wire::{Caps, Frame, FrameError, Kind, Type};
 use super::asked::Asked;
 use super::catalogue::Catalogue;
 use super::edits::Edits;
-use super::lists::{self, Answered};
+use super::lists::{self, Answered, Entry};
 use super::message::Message;
 use super::refusal::{Code, Refusal};
+use crate::approval::{DEFINITIONS, OwnTools};
 use crate::caller::Caller;
 use crate::clock;
 use crate::door::Door;
@@ -108,14 +109,28 @@ fn cut_list(
         lists::ListError::Malformed
     })?;
     let groups = caller.group_names();
-    Ok(page.cut(|entry| {
+    // The door's own tools come last, and stand for whatever else has their names.
+    let is_own = |name: &str| door.own_tools().is_some() && OwnTools::has(name);
+    let stays = |entry: &Entry| {
         entry.name.as_deref().is_some_and(|name| {
             let live = Catalogue::on_page(&page.entries, name);
-            rules
-                .policy
-                .would_pass_for(&server.name, name, live, &caller.identity, &groups)
+            !is_own(name)
+                && rules
+                    .policy
+                    .would_pass_for(&server.name, name, live, &caller.identity, &groups)
         })
-    }))
+    };
+    let mut edits = page.cut(stays);
+    let is_last = page.next_cursor.is_none() && asked.server + 1 == door.servers.len();
+    if door.own_tools().is_some() && is_last {
+        let comma = if page.entries.iter().any(stays) {
+            ","
+        } else {
+            ""
+        };
+        edits.extend(page.append(format!("{comma}{DEFINITIONS}")));
+    }
+    Ok(edits)
 }
 
 /// Takes note of a server's notification, and returns the bytes that reach the client, if any do.

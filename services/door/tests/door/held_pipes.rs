@@ -223,3 +223,55 @@ async fn a_cap_outlives_the_door_and_a_denied_call_uses_nothing_up() {
     );
     assert_eq!(next.says("echo", "39.99"), "39.99");
 }
+
+#[test]
+fn the_doors_own_tools_are_offered_where_it_was_asked_to_and_reach_no_server() {
+    let mut door = Piped::ready();
+    let listed = door.ask("tools/list", json!({})).to_string();
+    assert!(!listed.contains("door__"));
+    let refused = door.call("door__status", "");
+    assert_eq!(refused["error"]["code"], -32_001);
+
+    let program = server_program();
+    let cut = policy("")
+        .replace("  absent:", "  none:")
+        .replace("  late: {args: {text: {type: string}}}\n", "");
+    let mut door = Piped::started(&cut, &["--own-tools"], &[program.to_str().unwrap()]);
+    door.initialize();
+    let listed = door.ask("tools/list", json!({}));
+    let names: Vec<_> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names[0], "echo");
+    assert_eq!(
+        names[names.len() - 2..],
+        ["door__status", "door__recent_events"]
+    );
+    assert!(!names.contains(&"late"));
+    let status = door.ask("tools/call", json!({"name": "door__status"}));
+    assert_eq!(
+        status["result"]["structuredContent"]["policy"]["id"], "pipes",
+        "{status}"
+    );
+    assert_eq!(status["result"]["structuredContent"]["held"], 0);
+    door.call("late", "secret words");
+    let recent = json!({"name": "door__recent_events", "arguments": {"limit": 2}});
+    let recent = door.ask("tools/call", recent);
+    let events = &recent["result"]["structuredContent"]["events"];
+    assert_eq!(events.as_array().unwrap().len(), 2, "{recent}");
+    assert_eq!(
+        (&events[0]["event"], &events[0]["reason"]),
+        (&json!("denied"), &json!("not_listed"))
+    );
+    assert_eq!(
+        (&events[1]["event"], &events[1]["reason"]),
+        (&json!("allowed"), &json!("own_tool"))
+    );
+    assert!(!recent.to_string().contains("secret words"));
+    let wrong = json!({"name": "door__status", "arguments": {"identity": "somebody"}});
+    assert_eq!(door.ask("tools/call", wrong)["error"]["code"], -32_602);
+    assert!(!door.says("seen", "").contains("door__"));
+}
