@@ -221,7 +221,7 @@ async fn a_door_does_not_start_with_what_it_cannot_use() {
         ),
         (
             "/upstream/url",
-            serde_json::json!("https://a/"),
+            serde_json::json!("ftp://a/"),
             "http://HOST",
         ),
         (
