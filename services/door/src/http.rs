@@ -1,9 +1,13 @@
 //! HTTP in front and HTTP behind: messages keep their bytes, their headers are named one by one.
 
+pub mod arrival;
+pub mod clients;
 pub mod definitions;
 pub mod events;
 pub mod exchange;
 pub mod gate;
+pub mod house;
+pub mod hub;
 pub mod mirrored;
 pub mod relay;
 pub mod router;

@@ -26,7 +26,6 @@ use lifecycle::Handshake;
 /// Most messages that wait until they can be judged.
 const PARKED_MAX: usize = 256;
 
-#[expect(dead_code, reason = "clients over HTTP will need it")]
 /// Where a message for the client belongs.
 #[derive(Clone, Copy, Debug)]
 pub enum To<'k> {
@@ -34,8 +33,8 @@ pub enum To<'k> {
     Answer(&'k Key),
     /// To the client as such: a notification, or a question of the server's.
     Client,
-    /// To whoever asked with this token for news of how it goes.
-    Progress(&'k Key),
+    /// To whoever asked for news under this token or id.
+    About(&'k Key),
 }
 
 /// The client's side: takes what reaches the client.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use countersign_policy::{Connection, Policy};
+use countersign_policy::Policy;
 
 use super::place::{self, Place};
 use crate::approval::{self, ApprovalArgs};
@@ -73,19 +73,5 @@ fn program(
     if server.needs_request_tokens() {
         bail!("the server {name} wants request tokens, which a door on pipes cannot give");
     }
-    let command = match (command.is_empty(), server.connection()) {
-        (false, _) => command,
-        (true, Some(Connection::Command { command })) => {
-            command.iter().map(|word| word.expose().into()).collect()
-        }
-        (true, _) => bail!("the policy has no command for {name}: give one after `--`"),
-    };
-    let env = server.env().iter();
-    Ok(Program {
-        name: name.into(),
-        command,
-        env: env
-            .map(|(name, value)| (name.clone(), value.expose().to_owned()))
-            .collect(),
-    })
+    Program::of(name, server, command)
 }

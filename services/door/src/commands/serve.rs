@@ -17,11 +17,14 @@ use crate::caller::Caller;
 use crate::config::UpstreamConfig;
 use crate::door::{Door, Rules};
 use crate::http::gate::Gate;
+use crate::http::house::House;
+use crate::http::hub::{self, Hub};
 use crate::http::router::router;
 use crate::http::sessions::Sessions;
 use crate::http::streams;
 use crate::http::tokens::Identity;
 use crate::http::upstream::Upstream;
+use crate::pipes::child::Program;
 use crate::reload::Watch;
 
 /// How often heads are signed and the policy file is looked at.
@@ -57,7 +60,7 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     let mut watch = Watch::new(arguments.policy.clone());
     let policy = place::read_policy(&arguments.policy)?;
     let (name, server) = the_server(&policy)?;
-    let upstream = upstream(&name, server)?;
+    let behind = Behind::of(&name, server)?;
     let listeners = countersign_serve::open(&Listen::Bind(vec![arguments.listen])).await?;
     let allowed = allowed(&arguments, listeners[0].local_addr()?);
     let record = arguments.place.record(policy.id())?;
@@ -66,15 +69,27 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     if let Some(desk) = approval::open(&door, &arguments.approvals, &directory)? {
         tokio::spawn(desk.close_when_stopping());
     }
-    let gate = Arc::new(Gate {
-        door: Arc::clone(&door),
-        identity: Identity::Local(Caller::local("http")),
-        upstream,
-        request_key: None,
-        sessions: Sessions::default(),
-        reading: tokio::sync::Mutex::default(),
-    });
-    tokio::spawn(streams::reap(Arc::clone(&gate)));
+    let identity = Identity::Local(Caller::local("http"));
+    let (router, house) = match behind {
+        Behind::Http(upstream) => {
+            let gate = Arc::new(Gate {
+                door: Arc::clone(&door),
+                identity,
+                upstream: *upstream,
+                request_key: None,
+                sessions: Sessions::default(),
+                reading: tokio::sync::Mutex::default(),
+            });
+            tokio::spawn(streams::reap(Arc::clone(&gate)));
+            (router(gate, allowed), None)
+        }
+        Behind::Program(program) => {
+            let house = House::new(Arc::clone(&door), program)?;
+            let hub = Arc::new(Hub { identity, house });
+            (hub::router(Arc::clone(&hub), allowed), Some(hub))
+        }
+    };
+    let ticked = house.clone();
     let ticking = Arc::clone(&door);
     std::thread::Builder::new()
         .name("ticks".into())
@@ -85,10 +100,16 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
                     tracing::error!(%error, "Could not sign the head of the record");
                 }
                 watch.look(&ticking);
+                if let Some(hub) = &ticked {
+                    hub.house.tick();
+                }
             }
         })
         .context("start a thread")?;
-    countersign_serve::run("door", listeners, router(gate, allowed)).await?;
+    countersign_serve::run("door", listeners, router).await?;
+    if let Some(hub) = house {
+        tokio::task::block_in_place(|| hub.house.end());
+    }
     door.close().context("close the record")?;
     Ok(ExitCode::SUCCESS)
 }
@@ -102,20 +123,34 @@ fn the_server(policy: &Policy) -> anyhow::Result<(String, &Server)> {
     }
 }
 
-fn upstream(name: &str, server: &Server) -> anyhow::Result<Upstream> {
-    ensure!(
-        !server.needs_request_tokens(),
-        "the server {name} wants request tokens, for which the door must verify its callers"
-    );
-    let Some(Connection::Url { url }) = server.connection() else {
-        bail!("the policy has no address for {name}");
-    };
-    let upstream = Upstream::new(&UpstreamConfig {
-        name: name.to_owned(),
-        url: url.expose().to_owned(),
-    })?;
-    let headers = server.headers().iter();
-    Ok(upstream.with_headers(headers.map(|(name, value)| (&**name, value.expose())))?)
+/// What stands behind the door.
+enum Behind {
+    Http(Box<Upstream>),
+    Program(Program),
+}
+
+impl Behind {
+    fn of(name: &str, server: &Server) -> anyhow::Result<Self> {
+        ensure!(
+            !server.needs_request_tokens(),
+            "the server {name} wants request tokens, for which the door must verify its callers"
+        );
+        match server.connection() {
+            Some(Connection::Url { url }) => {
+                let upstream = Upstream::new(&UpstreamConfig {
+                    name: name.to_owned(),
+                    url: url.expose().to_owned(),
+                })?;
+                let headers = server.headers().iter();
+                let headers = headers.map(|(name, value)| (&**name, value.expose()));
+                Ok(Self::Http(Box::new(upstream.with_headers(headers)?)))
+            }
+            Some(Connection::Command { .. }) => {
+                Ok(Self::Program(Program::of(name, server, Vec::new())?))
+            }
+            None => bail!("the policy says neither `command` nor `url` of {name}"),
+        }
+    }
 }
 
 /// The names this listener goes by. Another name is a page that made one lead here.

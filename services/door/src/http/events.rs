@@ -68,7 +68,6 @@ pub struct Event {
 }
 
 impl Event {
-    #[cfg_attr(not(test), expect(dead_code, reason = "servers on pipes will need it"))]
     /// An event that holds this message.
     pub fn of(message: &[u8]) -> Self {
         let mut event = Self {

@@ -10,9 +10,9 @@ use countersign_policy::Counted;
 use countersign_serve::{Problem, Verbatim};
 use countersign_wire::{Frame, Kind};
 use http::{HeaderMap, StatusCode, header};
-use http_body::Body as _;
 use hyper::body::Incoming;
 
+use super::arrival::{Arrived, arrive};
 use super::definitions;
 use super::gate::{Gate, is_event_stream};
 use super::mirrored;
@@ -22,42 +22,24 @@ use super::streams;
 use super::upstream::{forwarded_headers, read_whole, returned_headers};
 use super::waiting;
 use crate::caller::Caller;
-use crate::clock;
 use crate::door::{Door, Rules};
 use crate::judge::asked::{Asked, Key, NotOpened, Open};
 use crate::judge::hold::Decided;
-use crate::judge::message::{MESSAGE_BYTES_MAX, Message, OnHold, Passage, Ruling};
+use crate::judge::message::{Message, OnHold, Passage, Ruling};
 use crate::judge::refusal::{Code, Refusal};
 use crate::judge::reply;
 
 /// `POST /mcp`.
 pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    if !is_json(&parts.headers) {
-        return Problem::unsupported_media_type().into_response();
-    }
-    // A length that is announced is believed when it is too large.
-    if body.size_hint().lower() > MESSAGE_BYTES_MAX as u64 {
-        return Problem::too_large().into_response();
-    }
-    let body = match axum::body::to_bytes(body, MESSAGE_BYTES_MAX).await {
-        Ok(body) => body,
-        Err(error) => return unread(&error),
+    let Arrived {
+        headers,
+        body,
+        caller,
+    } = match arrive(&gate.identity, request).await {
+        Ok(arrived) => arrived,
+        Err(response) => return *response,
     };
-    let frame = Frame::read(&body);
-    let caller = match gate.identity.verify(&parts.headers, clock::unix_seconds()) {
-        Ok(caller) => caller,
-        Err(reason) => {
-            // A malformed message is answered as one, whoever sent it; there is nobody to record.
-            if let Err(error) = &frame {
-                let refusal = Refusal::malformed(error.code(), "malformed");
-                return respond_refusal(&refusal, error.id.as_deref());
-            }
-            tracing::warn!(%reason, "Refused a message without a good session token");
-            return unauthorized();
-        }
-    };
-    let (caller, session) = match gate.sessions.find(&parts.headers, &caller) {
+    let (caller, session) = match gate.sessions.find(&headers, &caller) {
         Found::None => (caller, None),
         Found::Session(session) => (caller.in_session(&session.name), Some(session)),
         Found::Unknown => return streams::unknown_session(),
@@ -69,7 +51,7 @@ pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Re
     if message.count() != Counted::Within {
         return Problem::too_many_requests().into_response();
     }
-    match &frame {
+    match &Frame::read(&body) {
         Err(error) => respond_refusal(&message.malformed(error), error.id.as_deref()),
         Ok(frame) => {
             let exchange = Exchange {
@@ -78,7 +60,7 @@ pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Re
                 session: session.as_ref(),
                 message: &message,
                 frame,
-                headers: &parts.headers,
+                headers: &headers,
                 body: &body,
             };
             match exchange.pass().await {
@@ -87,43 +69,6 @@ pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Re
             }
         }
     }
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let mut kinds = headers.get_all(header::CONTENT_TYPE).iter();
-    let (Some(kind), None) = (kinds.next(), kinds.next()) else {
-        return false;
-    };
-    let kind = kind.to_str().unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    kind.eq_ignore_ascii_case("application/json") && !headers.contains_key(header::CONTENT_ENCODING)
-}
-
-/// Why a body was not read: too long, or not sent in time.
-fn unread(error: &axum::Error) -> Response {
-    let mut source: Option<&dyn std::error::Error> = Some(error);
-    while let Some(error) = source {
-        if error.is::<http_body_util::LengthLimitError>() {
-            return Problem::too_large().into_response();
-        }
-        source = error.source();
-    }
-    Problem::new(
-        StatusCode::REQUEST_TIMEOUT,
-        "request_timeout",
-        "The message was not sent in time",
-    )
-    .into_response()
-}
-
-/// The answer to whoever brings no good token.
-pub fn unauthorized() -> Response {
-    Problem::new(
-        StatusCode::UNAUTHORIZED,
-        "unauthorized",
-        "A valid session token is needed",
-    )
-    .into_response()
 }
 
 /// A refusal as a response. `id` is the raw JSON of the id to answer under.

@@ -14,7 +14,7 @@ use crate::judge::refusal::{Code, Refusal};
 /// The revisions served, oldest first.
 pub const VERSIONS: &[&str] = &["2025-06-18", "2025-11-25", "2026-07-28"];
 /// The revision without sessions, whose messages carry everything themselves.
-const STATELESS: &str = "2026-07-28";
+pub const STATELESS: &str = "2026-07-28";
 
 /// Where the body of a stateless message names its revision.
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";

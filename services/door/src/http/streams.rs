@@ -10,7 +10,8 @@ use bytes::Bytes;
 use countersign_serve::Problem;
 use http::{HeaderValue, Method, StatusCode, header};
 
-use super::exchange::{respond, unauthorized};
+use super::arrival::unauthorized;
+use super::exchange::respond;
 use super::gate::{Gate, is_event_stream};
 use super::relay::{Questions, Relayed};
 use super::sessions::{Found, Session, Streaming};

@@ -42,6 +42,8 @@ pub struct Asked {
     pub list: Option<List>,
     /// The id exactly as the client wrote it.
     pub id: Box<str>,
+    /// The client's token for news of how it goes, as it was written; where the server got another.
+    pub progress: Option<Box<str>>,
     /// How it ends.
     pub ending: Ending,
 }
@@ -84,6 +86,11 @@ impl Open {
     /// The question that is answered under this id, and no more open now.
     pub fn take(&mut self, key: &Key) -> Option<Asked> {
         self.0.remove(key)
+    }
+
+    /// The question that is open under this id.
+    pub fn get(&self, key: &Key) -> Option<&Asked> {
+        self.0.get(key)
     }
 
     /// Everything that is open, for when nothing will be answered any more.

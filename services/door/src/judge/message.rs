@@ -405,12 +405,20 @@ impl<'m> Message<'m> {
             tool: tool.map(Into::into),
             list,
             id: id.into(),
+            progress: None,
             ending: self.door.ending(leaf),
         });
+        let mut edits = meta::strip(frame, self.bytes);
+        if let (Some(inner), [_, _, ..]) = (tool, &self.door.servers[..])
+            && let Some(name) = frame.params().and_then(|params| params.get("name"))
+        {
+            // The server knows its tool without its own name in front.
+            edits.replace(name.span(), serde_json::Value::from(inner).to_string());
+        }
         Passage {
             leaf,
             ticket: Some(ticket),
-            edits: meta::strip(frame, self.bytes),
+            edits,
             asked,
             counted: Reservation::default(),
         }

@@ -54,6 +54,10 @@ pub fn judge_answer<'b>(
         return Err(refuse("unreadable_answer"));
     }
     let mut cut = Edits::NONE;
+    if let Some(id) = frame.root().get("id").filter(|id| id.raw() != &*asked.id) {
+        // The server was asked under another id, or spells it otherwise than the client did.
+        cut.replace(id.span(), &*asked.id);
+    }
     if asked.list.is_some() {
         cut.extend(cut_list(door, caller, asked, frame).map_err(|_| refuse("unreadable_list"))?);
     }

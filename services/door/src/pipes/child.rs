@@ -1,15 +1,19 @@
 //! A server that the door starts: its process, its pipes, its end.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use countersign_policy::{Connection, Server};
+
 use super::drain::Drain;
 use super::keeper::Keeper;
-use super::lines::push_line;
-use crate::session::Back;
+use super::lines::{Line, Lines, push_line};
+use crate::judge::reply::REPLY_BYTES_MAX;
+use crate::session::{Answered, Back, Session};
 
 /// How long a server may go on after its input has ended.
 const END_TIME: Duration = Duration::from_secs(3);
@@ -30,7 +34,7 @@ pub struct Program {
     /// The name the policy knows it under.
     pub name: Box<str>,
     /// The program and its arguments; never empty.
-    pub command: Vec<std::ffi::OsString>,
+    pub command: Vec<OsString>,
     /// The variables the policy names. The values may be secrets.
     pub env: Vec<(Box<str>, String)>,
 }
@@ -42,6 +46,28 @@ pub struct Running {
 }
 
 impl Program {
+    /// The program of a server of the policy, or another command in its place.
+    ///
+    /// # Errors
+    /// When there is neither.
+    pub fn of(name: &str, server: &Server, command: Vec<OsString>) -> anyhow::Result<Self> {
+        let command = match (command.is_empty(), server.connection()) {
+            (false, _) => command,
+            (true, Some(Connection::Command { command })) => {
+                command.iter().map(|word| word.expose().into()).collect()
+            }
+            (true, _) => anyhow::bail!("the policy has no command for {name}: give one after `--`"),
+        };
+        let env = server.env().iter();
+        Ok(Self {
+            name: name.into(),
+            command,
+            env: env
+                .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+                .collect(),
+        })
+    }
+
     /// Starts the server in a process group of its own. Nothing of the door's environment reaches
     /// it besides a few plain variables and what the policy names.
     ///
@@ -158,5 +184,27 @@ impl Back for StandardInput {
         }
         buffer.clear();
         buffer.shrink_to(KEPT_BYTES_MAX);
+    }
+}
+
+/// Reads a server to its end. Whoever writes lines that do not end is not read any further.
+pub fn read_server(session: &Session, server: &str, output: ChildStdout) {
+    let mut lines = Lines::new(output, REPLY_BYTES_MAX);
+    while lines.fill().unwrap_or(false) {
+        let mut answered = Answered::default();
+        while let Some(line) = lines.next() {
+            match line {
+                Line::Whole(line) if line.trim_ascii().is_empty() => {}
+                Line::Whole(line) => session.take_from_server(line, &mut answered),
+                Line::TooLong => {
+                    tracing::error!(%server, "{server} wrote a line longer than {REPLY_BYTES_MAX} bytes and is ended");
+                    session.flush();
+                    return;
+                }
+            }
+        }
+        session.flush();
+        // How the calls ended is written now: nobody waits for that.
+        drop(answered);
     }
 }

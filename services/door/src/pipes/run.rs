@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::child::{Program, Running, StandardInput};
+use super::child::{Program, Running, StandardInput, read_server};
 use super::drain::Drain;
 use super::front::StandardOutput;
 use super::lines::{Line, Lines};
@@ -19,9 +19,8 @@ use crate::caller::Caller;
 use crate::clock;
 use crate::door::Door;
 use crate::judge::message::MESSAGE_BYTES_MAX;
-use crate::judge::reply::REPLY_BYTES_MAX;
 use crate::reload::Watch;
-use crate::session::{Answered, LAST_ANSWERS_TIME, Session};
+use crate::session::{LAST_ANSWERS_TIME, Session};
 
 /// How long the first restart waits; each further one twice as long.
 const BACKOFF: Duration = Duration::from_millis(100);
@@ -167,35 +166,12 @@ impl Run {
         }
     }
 
-    /// Reads the server to its end. Whoever writes no lines that end is not read any further.
-    fn read_server(&self, output: ChildStdout) {
-        let mut lines = Lines::new(output, REPLY_BYTES_MAX);
-        while lines.fill().unwrap_or(false) {
-            let mut answered = Answered::default();
-            while let Some(line) = lines.next() {
-                match line {
-                    Line::Whole(line) if line.trim_ascii().is_empty() => {}
-                    Line::Whole(line) => self.session.take_from_server(line, &mut answered),
-                    Line::TooLong => {
-                        let server = &self.program.name;
-                        tracing::error!(%server, "{server} wrote a line longer than {REPLY_BYTES_MAX} bytes and is ended");
-                        self.session.flush();
-                        return;
-                    }
-                }
-            }
-            self.session.flush();
-            // How the calls ended is written now: nobody waits for that.
-            drop(answered);
-        }
-    }
-
     /// Reads the server, and the next one in its place, until the door stops.
     fn serve(self: &Arc<Self>, mut output: ChildStdout) {
         let mut backoff = BACKOFF;
         loop {
             let since = Instant::now();
-            self.read_server(output);
+            read_server(&self.session, &self.program.name, output);
             if self.is_stopping() {
                 break;
             }

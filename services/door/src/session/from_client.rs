@@ -16,14 +16,46 @@ use crate::judge::refusal::{Code, Refusal};
 impl Session {
     /// Takes a message of the client's. What comes of it is sent by [`Session::flush`].
     pub fn take_from_client(&self, bytes: &[u8]) {
-        self.take(bytes, false);
+        self.take(bytes, None, false);
+    }
+
+    /// Takes a message that the server is asked under another id, which is the door's own: several
+    /// clients share the server.
+    pub fn take_from_client_as(&self, bytes: &[u8], key: Key) {
+        self.take(bytes, Some(key), false);
+    }
+
+    /// Nobody waits for the answer any more: the client hung up.
+    pub fn abandon(&self, key: &Key) {
+        let (was_open, held) = {
+            let mut state = self.state();
+            state
+                .parked
+                .retain(|parked| parked.key.as_ref() != Some(key));
+            (state.open.take(key), state.held.remove(key))
+        };
+        if let (Some(call), Some(holds)) = (held, self.door.holds()) {
+            holds.withdraw(&call);
+        }
+        if was_open.is_some() {
+            let id = match key {
+                Key::Integer(number) => number.to_string(),
+                Key::Text(text) => serde_json::Value::from(&**text).to_string(),
+            };
+            self.back.put(
+                format!(
+                    r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+                )
+                .as_bytes(),
+            );
+        }
     }
 
     /// The client wrote a line that is longer than a message may be.
     pub fn refuse_long_message(&self) {
         if let Ok(message) = self.message(b"") {
             let refusal = Refusal::malformed(-32_600, "too_long");
-            self.refuse(None, &message.refuse(None, "frame", refusal));
+            self.refuse(None, None, &message.refuse(None, "frame", refusal));
         }
     }
 
@@ -31,47 +63,47 @@ impl Session {
         Message::new(&self.door, &self.caller, self.server, bytes)
     }
 
-    pub(super) fn take(&self, bytes: &[u8], is_second: bool) {
+    pub(super) fn take(&self, bytes: &[u8], key: Option<Key>, is_second: bool) {
         let message = match self.message(bytes) {
             Ok(message) => message,
-            Err(refusal) => return self.refuse(None, &refusal),
+            Err(refusal) => return self.refuse(None, key, &refusal),
         };
         if self.counts_messages && message.count() != Counted::Within {
             let refusal = Refusal::new(Code::Blocked, "flood");
             let frame = Frame::read(bytes);
-            return self.refuse(frame.as_ref().ok(), &refusal);
+            return self.refuse(frame.as_ref().ok(), key, &refusal);
         }
         let frame = match Frame::read(bytes) {
             Ok(frame) => frame,
             Err(error) => {
                 let refusal = message.malformed(&error);
                 let answer = refusal.json(error.id.as_deref());
-                return self.front.put(To::Client, answer.as_bytes());
+                let to = key.as_ref().map_or(To::Client, To::Answer);
+                return self.front.put(to, answer.as_bytes());
             }
         };
         let taken = match frame.kind() {
             Kind::Answer => self.take_answer(&message, &frame),
             Kind::Notification => self.take_notification(&message, &frame),
-            Kind::Request => self.take_request(&message, &frame, is_second),
+            Kind::Request => self.take_request(&message, &frame, key.clone(), is_second),
         };
         if let Err(refusal) = taken {
-            self.refuse(Some(&frame), &refusal);
+            self.refuse(Some(&frame), key, &refusal);
         }
     }
 
-    /// Answers a request with a refusal. Nothing else is answered.
-    fn refuse(&self, frame: Option<&Frame<'_>>, refusal: &Refusal) {
-        match frame.and_then(|frame| frame.id().zip(frame.id_raw())) {
-            Some((id, raw)) if frame.is_some_and(|frame| frame.kind() == Kind::Request) => {
-                let answer = refusal.json(Some(raw));
-                self.front
-                    .put(To::Answer(&Key::from(id)), answer.as_bytes());
-            }
-            Some(_) => {}
-            None if frame.is_none() => {
-                self.front.put(To::Client, refusal.json(None).as_bytes());
-            }
-            None => {}
+    /// Answers a request with a refusal. Nothing else is answered, besides what could not be read.
+    fn refuse(&self, frame: Option<&Frame<'_>>, key: Option<Key>, refusal: &Refusal) {
+        let Some(frame) = frame else {
+            let to = key.as_ref().map_or(To::Client, To::Answer);
+            return self.front.put(to, refusal.json(None).as_bytes());
+        };
+        if frame.kind() != Kind::Request {
+            return;
+        }
+        if let Some(key) = key.or_else(|| frame.id().map(Key::from)) {
+            let answer = refusal.json(frame.id_raw());
+            self.front.put(To::Answer(&key), answer.as_bytes());
         }
     }
 
@@ -140,16 +172,24 @@ impl Session {
         &self,
         message: &Message<'_>,
         frame: &Frame<'_>,
+        key: Option<Key>,
         is_second: bool,
     ) -> Result<(), Refusal> {
-        let Some(key) = frame.id().map(Key::from) else {
+        let is_renamed = key.is_some();
+        let Some(key) = key.or_else(|| frame.id().map(Key::from)) else {
             return Ok(());
         };
         self.check_id(message, frame, &key)?;
         if !is_second && frame.method() == Some("tools/call") && self.state().has_parked() {
             return self.park(message, frame, key, false);
         }
-        match message.judge(frame) {
+        let mut ruling = message.judge(frame);
+        if let Ruling::Pass(passage) | Ruling::Hold(passage, _) = &mut ruling
+            && is_renamed
+        {
+            rename(frame, &key, passage);
+        }
+        match ruling {
             Ruling::Pass(passage) => {
                 self.forward(message, frame, key, passage);
                 Ok(())
@@ -345,5 +385,22 @@ impl Session {
             self.read_definitions();
         }
         Ok(())
+    }
+}
+
+/// The edits that let several clients share a server: another id, and the same in the place of the
+/// token for news of how it goes.
+fn rename(frame: &Frame<'_>, key: &Key, passage: &mut Passage) {
+    let Key::Integer(number) = key else { return };
+    let number = number.to_string();
+    if let Some(id) = frame.root().get("id") {
+        passage.edits.replace(id.span(), number.as_str());
+    }
+    let meta = frame.params().and_then(|params| params.get("_meta"));
+    if let Some(token) = meta.and_then(|meta| meta.get("progressToken")) {
+        passage.edits.replace(token.span(), number.as_str());
+        if let Some(asked) = &mut passage.asked {
+            asked.progress = Some(token.raw().into());
+        }
     }
 }

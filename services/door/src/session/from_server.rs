@@ -1,14 +1,16 @@
 //! What the server says.
 
-use std::borrow::Cow;
-
-use countersign_wire::{Frame, Kind};
+use countersign_wire::{Frame, Kind, Value};
 
 use super::lifecycle::QUESTIONS_MAX;
 use super::{Answered, Session, To};
 use crate::judge::asked::Key;
+use crate::judge::edits::Edits;
 use crate::judge::refusal::{Code, Refusal};
 use crate::judge::reply;
+
+/// Where a notification names the question that asked for it.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Session {
     /// Takes a message of the server's. What comes of it is sent by [`Session::flush`]; how calls
@@ -65,7 +67,6 @@ impl Session {
         match reply::judge_answer(&self.door, &self.caller, &asked, frame, bytes) {
             Ok(shown) => {
                 asked.ending.answered(bytes.len() as u64);
-                let shown = under_the_id_as_written(frame, &asked.id, bytes, shown);
                 self.front.put(To::Answer(&key), &shown);
             }
             Err(refusal) => {
@@ -77,21 +78,31 @@ impl Session {
         answered.0.push(asked);
     }
 
+    /// Passes a notification on to whoever it is about, under the name they know it by.
     fn put_notification(&self, frame: &Frame<'_>, bytes: &[u8]) {
-        let token = frame
-            .params()
-            .filter(|_| frame.method() == Some("notifications/progress"))
-            .and_then(|params| params.get("progressToken"))
-            .and_then(|token| {
-                token
-                    .as_str()
-                    .map(|text| Key::Text((*text).into()))
-                    .or_else(|| token.as_exact_integer().map(Key::Integer))
-            });
-        match &token {
-            Some(token) => self.front.put(To::Progress(token), bytes),
-            None => self.front.put(To::Client, bytes),
+        let about = match frame.method() {
+            Some("notifications/progress") => frame
+                .params()
+                .and_then(|params| params.get("progressToken")),
+            _ => frame
+                .params()
+                .and_then(|params| params.get("_meta"))
+                .and_then(|meta| meta.get(SUBSCRIPTION)),
+        };
+        let Some((about, key)) = about.and_then(|about| Some((about, key_of(about)?))) else {
+            return self.front.put(To::Client, bytes);
+        };
+        let mut edits = Edits::NONE;
+        if let Some(asked) = self.state().open.get(&key) {
+            let written = match frame.method() {
+                Some("notifications/progress") => asked.progress.as_deref(),
+                _ => Some(&*asked.id),
+            };
+            if let Some(written) = written.filter(|written| *written != about.raw()) {
+                edits.replace(about.span(), written);
+            }
         }
+        self.front.put(To::About(&key), &edits.apply(bytes));
     }
 
     fn take_question(&self, frame: &Frame<'_>, bytes: &[u8]) {
@@ -116,19 +127,9 @@ impl Session {
     }
 }
 
-/// A client that compares ids by their spelling gets its own back.
-fn under_the_id_as_written<'b>(
-    frame: &Frame<'_>,
-    id: &str,
-    bytes: &'b [u8],
-    shown: Cow<'b, [u8]>,
-) -> Cow<'b, [u8]> {
-    match (frame.root().get("id"), &shown) {
-        (Some(found), Cow::Borrowed(_)) if found.raw() != id => {
-            let mut edits = crate::judge::edits::Edits::NONE;
-            edits.replace(found.span(), id);
-            edits.apply(bytes)
-        }
-        _ => shown,
+fn key_of(value: Value<'_>) -> Option<Key> {
+    match value.as_str() {
+        Some(text) => Some(Key::Text((*text).into())),
+        None => value.as_exact_integer().map(Key::Integer),
     }
 }

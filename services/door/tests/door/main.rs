@@ -15,6 +15,7 @@ mod decisions;
 mod evidence;
 mod forward;
 mod held_pipes;
+mod hub;
 mod lists;
 mod pipes;
 mod record;

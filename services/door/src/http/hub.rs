@@ -1,0 +1,368 @@
+//! HTTP in front of a server on pipes.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use bytes::Bytes;
+use countersign_serve::guard::{self, Allowed};
+use countersign_serve::{Problem, Verbatim};
+use countersign_wire::{Frame, Kind};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::block_in_place;
+
+use super::arrival::{Arrived, arrive, unauthorized};
+use super::clients::Sent;
+use super::events::Event;
+use super::exchange::respond_refusal;
+use super::house::{Guest, House};
+use super::mirrored;
+use super::sessions::{SESSION, VERSION};
+use super::streams::unknown_session;
+use super::tokens::Identity;
+use crate::caller::Caller;
+use crate::clock;
+use crate::judge::asked::Key;
+use crate::judge::message::Message;
+use crate::judge::refusal::{Code, Refusal};
+
+/// HTTP in front of a server on pipes.
+pub struct Hub {
+    /// Who calls.
+    pub identity: Identity,
+    /// The server's processes.
+    pub house: House,
+}
+
+/// The routes.
+pub fn router(hub: Arc<Hub>, allowed: Allowed) -> Router {
+    Router::new()
+        .route(
+            "/mcp",
+            post(post_message).get(get_stream).delete(delete_session),
+        )
+        .layer(DefaultBodyLimit::disable())
+        .route("/health", get(countersign_serve::health))
+        .with_state(hub)
+        .layer(from_fn_with_state(
+            Arc::new(allowed),
+            guard::check_host_and_origin,
+        ))
+}
+
+/// `POST /mcp`.
+async fn post_message(State(hub): State<Arc<Hub>>, request: Request) -> Response {
+    let Arrived {
+        headers,
+        body,
+        caller,
+    } = match arrive(&hub.identity, request).await {
+        Ok(arrived) => arrived,
+        Err(response) => return *response,
+    };
+    let message = match Message::new(&hub.house.door, &caller, 0, &body) {
+        Ok(message) => message,
+        Err(refusal) => return respond_refusal(&refusal, None),
+    };
+    let frame = match Frame::read(&body) {
+        Ok(frame) => frame,
+        Err(error) => return respond_refusal(&message.malformed(&error), error.id.as_deref()),
+    };
+    let refuse = |rule: &str, refusal: Refusal| {
+        respond_refusal(&message.refuse(Some(&frame), rule, refusal), frame.id_raw())
+    };
+    if frame.kind() != Kind::Answer
+        && let Err(refusal) = mirrored::check(&headers, &frame)
+    {
+        return refuse("headers", refusal);
+    }
+    match Place::of(&hub, &headers, &frame, &caller) {
+        Ok(place) => answer(place, &frame, &body).await,
+        Err(NoPlace::Unknown) => unknown_session(),
+        Err(NoPlace::None) => refuse("sessions", Refusal::malformed(-32_600, "session_needed")),
+        Err(NoPlace::Unreachable(error)) => {
+            tracing::error!(%error, "A server could not be started");
+            refuse("sessions", Refusal::new(Code::Upstream, "unreachable"))
+        }
+    }
+}
+
+/// Which of the server's processes a message is for.
+struct Place {
+    guest: Arc<Guest>,
+    /// The id the server is asked under, where clients share it.
+    renamed: Option<Key>,
+    /// The name of the session that begins.
+    begun: Option<HeaderValue>,
+}
+
+enum NoPlace {
+    Unknown,
+    None,
+    Unreachable(std::io::Error),
+}
+
+impl Place {
+    fn of(
+        hub: &Hub,
+        headers: &HeaderMap,
+        frame: &Frame<'_>,
+        caller: &Caller,
+    ) -> Result<Self, NoPlace> {
+        let mut names = headers.get_all(SESSION).iter();
+        match (names.next(), names.next()) {
+            (Some(name), None) => {
+                let guest = hub.house.find(name, caller).ok_or(NoPlace::Unknown)?;
+                return Ok(Self {
+                    guest,
+                    renamed: None,
+                    begun: None,
+                });
+            }
+            (Some(_), Some(_)) => return Err(NoPlace::Unknown),
+            (None, _) => {}
+        }
+        if frame.method() == Some("initialize") {
+            let begun = block_in_place(|| hub.house.begin(caller));
+            let (name, guest) = begun.map_err(NoPlace::Unreachable)?;
+            return Ok(Self {
+                guest,
+                renamed: None,
+                begun: Some(name),
+            });
+        }
+        let is_stateless = headers
+            .get(VERSION)
+            .is_some_and(|version| version == mirrored::STATELESS);
+        if !is_stateless {
+            return Err(NoPlace::None);
+        }
+        let shared = block_in_place(|| hub.house.shared(caller));
+        Ok(Self {
+            guest: shared.map_err(NoPlace::Unreachable)?,
+            renamed: Some(hub.house.next_key()),
+            begun: None,
+        })
+    }
+}
+
+async fn answer(place: Place, frame: &Frame<'_>, body: &Bytes) -> Response {
+    let Place {
+        guest,
+        renamed,
+        begun,
+    } = place;
+    let is_stateless = renamed.is_some();
+    if frame.kind() != Kind::Request {
+        if !is_stateless {
+            pass(&guest, body, None);
+        }
+        // Without a session it is about nothing that anybody else may hear of.
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let Some(key) = renamed.clone().or_else(|| frame.id().map(Key::from)) else {
+        return StatusCode::ACCEPTED.into_response();
+    };
+    let progress = frame
+        .params()
+        .and_then(|params| params.get("_meta")?.get("progressToken"))
+        .and_then(|token| match token.as_str() {
+            Some(text) => Some(Key::Text((*text).into())),
+            None => token.as_exact_integer().map(Key::Integer),
+        });
+    let Some(mut sent) = guest.streams.wait_for(key.clone(), progress) else {
+        let refusal = Refusal::malformed(-32_600, "id_in_use");
+        return respond_refusal(&refusal, frame.id_raw());
+    };
+    let mut waiting = Waiting {
+        guest: Arc::clone(&guest),
+        key,
+        is_stateless,
+        is_answered: false,
+    };
+    pass(&guest, body, renamed);
+    let mut response = match sent.recv().await {
+        None => {
+            let refusal = Refusal::new(Code::Upstream, "server_ended");
+            respond_refusal(&refusal, frame.id_raw())
+        }
+        Some(Sent {
+            message,
+            is_answer: true,
+        }) => {
+            waiting.is_answered = true;
+            respond_json(message, is_stateless)
+        }
+        Some(first) => respond_events(Told {
+            first: Some(first),
+            sent,
+            waiting: Some(waiting),
+        }),
+    };
+    if let Some(name) = begun {
+        response.headers_mut().insert(SESSION, name);
+    }
+    response
+}
+
+/// Hands a message over. A server that does not read may make this wait.
+fn pass(guest: &Guest, body: &[u8], renamed: Option<Key>) {
+    block_in_place(|| {
+        match renamed {
+            None => guest.session.take_from_client(body),
+            Some(key) => guest.session.take_from_client_as(body, key),
+        }
+        guest.session.flush();
+    });
+}
+
+fn respond_json(message: Bytes, is_stateless: bool) -> Response {
+    let status = Frame::read_within(&message, &countersign_wire::Caps::ANSWER)
+        .ok()
+        .and_then(|frame| frame.root().get("error")?.get("code")?.as_exact_integer())
+        .map_or(StatusCode::OK, |code| match code {
+            -32_601 if is_stateless => StatusCode::NOT_FOUND,
+            -32_700 | -32_600 => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        });
+    let mut response = (
+        status,
+        [(header::CONTENT_TYPE, "application/json")],
+        Body::from(message),
+    )
+        .into_response();
+    response.extensions_mut().insert(Verbatim);
+    response
+}
+
+fn respond_events(told: Told) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    let mut response = (headers, Body::new(told)).into_response();
+    response.extensions_mut().insert(Verbatim);
+    response
+}
+
+/// `GET /mcp`: the stream of a session for whatever is about no question.
+async fn get_stream(State(hub): State<Arc<Hub>>, request: Request) -> Response {
+    match enter(&hub, request.headers()) {
+        Ok((_, guest)) => respond_events(Told {
+            first: None,
+            sent: guest.streams.open(),
+            waiting: None,
+        }),
+        Err(response) => *response,
+    }
+}
+
+/// `DELETE /mcp`: the client ends its session.
+async fn delete_session(State(hub): State<Arc<Hub>>, request: Request) -> Response {
+    match enter(&hub, request.headers()) {
+        Ok((name, _)) => {
+            if let Some(guest) = hub.house.take(&name) {
+                tokio::task::spawn_blocking(move || guest.end());
+            }
+            StatusCode::ACCEPTED.into_response()
+        }
+        Err(response) => *response,
+    }
+}
+
+fn enter(hub: &Hub, headers: &HeaderMap) -> Result<(HeaderValue, Arc<Guest>), Box<Response>> {
+    let caller = hub
+        .identity
+        .verify(headers, clock::unix_seconds())
+        .map_err(|_| Box::new(unauthorized()))?;
+    let mut names = headers.get_all(SESSION).iter();
+    match (names.next(), names.next()) {
+        (None, _) => Err(Box::new(
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "session_needed",
+                "This needs a session",
+            )
+            .into_response(),
+        )),
+        (Some(name), None) => match hub.house.find(name, &caller) {
+            Some(guest) => Ok((name.clone(), guest)),
+            None => Err(Box::new(unknown_session())),
+        },
+        _ => Err(Box::new(unknown_session())),
+    }
+}
+
+/// Somebody who waits for an answer. In the revision without sessions hanging up takes the question
+/// back.
+struct Waiting {
+    guest: Arc<Guest>,
+    key: Key,
+    is_stateless: bool,
+    is_answered: bool,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.guest.touch();
+        if self.is_answered {
+            return;
+        }
+        self.guest.streams.forget(&self.key);
+        if self.is_stateless {
+            let (guest, key) = (Arc::clone(&self.guest), self.key.clone());
+            tokio::task::spawn_blocking(move || {
+                guest.session.abandon(&key);
+                guest.session.flush();
+            });
+        }
+    }
+}
+
+/// What a client is told, event by event.
+struct Told {
+    first: Option<Sent>,
+    sent: UnboundedReceiver<Sent>,
+    waiting: Option<Waiting>,
+}
+
+impl http_body::Body for Told {
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
+        let told = self.get_mut();
+        if told
+            .waiting
+            .as_ref()
+            .is_some_and(|waiting| waiting.is_answered)
+        {
+            return Poll::Ready(None);
+        }
+        let sent = match told.first.take() {
+            Some(first) => Some(first),
+            None => ready!(told.sent.poll_recv(context)),
+        };
+        let Some(sent) = sent else {
+            return Poll::Ready(None);
+        };
+        if sent.is_answer
+            && let Some(waiting) = &mut told.waiting
+        {
+            waiting.is_answered = true;
+        }
+        let event = Event::of(&sent.message).into_raw();
+        Poll::Ready(Some(Ok(http_body::Frame::data(event.into()))))
+    }
+}
