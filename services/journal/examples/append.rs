@@ -201,6 +201,28 @@ fn main() -> anyhow::Result<()> {
             println!("{:<44} {each} µs a line", "append, Durable, 32 at a time");
         }
     }
+    let place = directory.join("Written");
+    let open = || {
+        let signer = LogSigner::new("log.example/bench", &file)?;
+        let (journal, _) = Journal::open(&place, signer)?;
+        journal.append(&line)?;
+        anyhow::Ok(journal)
+    };
+    open()?.sign_head()?;
+    measure("start of a run: open, and its first line", 50, || {
+        open().map(|_| ())
+    })?;
+    let begun = Instant::now();
+    let walked =
+        countersign_journal::walk(&countersign_journal::line_files(&place)?, false, |_| {})?;
+    let each = begun.elapsed().as_nanos() / u128::from(walked.frontier.size());
+    println!(
+        "{:<44} {}.{} µs a line of {}",
+        "whole audit",
+        each / 1_000,
+        each % 1_000 / 100,
+        walked.frontier.size()
+    );
     std::fs::remove_dir_all(&directory)?;
     Ok(())
 }

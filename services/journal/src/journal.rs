@@ -157,6 +157,13 @@ impl Journal {
             signing: Mutex::new(()),
             head_files: Mutex::new(()),
         };
+        if opened.is_new {
+            // A record always has a head beside it, so that lines without one are missing theirs.
+            // This one covers nothing yet and need not be waited for: a start stays quick.
+            let mark = journal.inner().mark();
+            let written = journal.put_head(&mark, false);
+            written.map_err(OpenError::Write)?;
+        }
         if let Some(earlier) = opened.earlier_key {
             let to = journal.signer.verifier().line();
             journal.append(&Own::key_changed((journal.now)(), &earlier, &to))?;
@@ -389,14 +396,18 @@ impl Journal {
     }
 
     fn write_head(&self, mark: &Mark) -> Result<(), WriteError> {
+        self.put_head(mark, true)
+    }
+
+    fn put_head(&self, mark: &Mark, synced: bool) -> Result<(), WriteError> {
         let head = self.head(mark.frontier.size(), mark.frontier.root())?;
         let text = state_file::write(mark, &head.note);
         let _one_at_a_time = self
             .head_files
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        state_file::replace(&self.files.state(), &text)?;
-        state_file::replace(&self.files.head(), &head.note)?;
+        state_file::put(&self.files.state(), &text, synced)?;
+        state_file::put(&self.files.head(), &head.note, synced)?;
         Ok(())
     }
 

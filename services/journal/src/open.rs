@@ -20,6 +20,8 @@ pub(crate) struct Opened {
     pub inner: Inner,
     /// Bytes of an unfinished last line that were cut off.
     pub torn_bytes: u64,
+    /// There was nothing, no line and no head.
+    pub is_new: bool,
     /// The verifier line of the key that signed the last head, when it is not today's.
     pub earlier_key: Option<String>,
 }
@@ -108,8 +110,10 @@ pub(crate) fn open(
         start: position.start,
         bytes: position.bytes,
     };
+    let is_new = position.key.is_none() && position.frontier.size() == 0;
     let earlier_key = position.key.filter(|key| *key > 0);
     Ok(Opened {
+        is_new,
         inner: Inner {
             segment,
             frontier: position.frontier,

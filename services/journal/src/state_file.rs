@@ -121,6 +121,12 @@ pub(crate) fn read(text: &str, keys: &[LogVerifier]) -> Option<Saved> {
 /// # Errors
 /// When it cannot be written; what stood there stays.
 pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    put(path, text, true)
+}
+
+/// The same, and with `synced` false without waiting for the disk: a crash of the machine may leave
+/// an empty file, a crash of the process does not.
+pub(crate) fn put(path: &Path, text: &str, synced: bool) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
@@ -131,6 +137,8 @@ pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
         .mode(0o600)
         .open(&beside)?;
     file.write_all(text.as_bytes())?;
-    file.sync_all()?;
+    if synced {
+        file.sync_all()?;
+    }
     std::fs::rename(&beside, path)
 }

@@ -88,6 +88,23 @@ fn another_keys_record_and_one_without_its_head_are_not_opened() {
 }
 
 #[test]
+fn a_record_has_a_head_before_its_first_line() {
+    let place = Place::new("first-head");
+    let journal = place.open();
+    for number in 0..3 {
+        journal.append(&event(number)).unwrap();
+    }
+    drop(journal);
+    // A run that ended before it signed a head: its lines are followed from the one over nothing.
+    assert!(place.text("decisions.checkpoint").contains("\n0\n"));
+    place.open();
+    std::fs::remove_file(place.path("decisions.checkpoint")).unwrap();
+    std::fs::remove_file(place.path("decisions.state")).unwrap();
+    let headless = place.refused();
+    assert!(matches!(headless, OpenError::NoHead(_)), "{headless:?}");
+}
+
+#[test]
 fn two_doors_do_not_write_one_record() {
     let place = Place::filled("locked", 1);
     let _first = place.open();
