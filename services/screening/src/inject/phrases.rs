@@ -38,7 +38,8 @@ pub(super) fn judge(
     let mut found = None;
     for (language, mask) in masks.iter().enumerate().take(LANGUAGES.len()) {
         let any = masks[usize::from(ANY)];
-        if mask & TRIGGERS == 0 || (mask | any).count_ones() < 2 {
+        let speaks = mask & Concept::Ai.mask() != 0;
+        if mask & TRIGGERS == 0 || ((mask | any).count_ones() < 2 && !speaks) {
             continue;
         }
         in_language(sentence.tokens, language as u8, &mut kept);
@@ -212,6 +213,7 @@ impl<'w> Words<'w> {
         }) || self.of(Concept::Override).any(|token| {
             self.around(token, 5).any(|other| {
                 other.concept == Concept::Prompt
+                    || (other.concept == Concept::Read && self.near(other, Concept::All, 1))
                     || (other.concept == Concept::Instruction && self.near(other, Concept::Your, 1))
             })
         })
