@@ -67,7 +67,8 @@ fn in_language(tokens: &[Token], language: u8, kept: &mut Vec<Token>) {
             .iter()
             .filter(|token| token.language == language || token.language == ANY),
     );
-    let neutral: Vec<(u32, u32)> = kept
+    // Whatever the language: words of neighbouring languages are spelled alike.
+    let neutral: Vec<(u32, u32)> = tokens
         .iter()
         .filter(|token| token.concept == Concept::Neutral)
         .map(|token| (token.first, token.last))
