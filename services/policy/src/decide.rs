@@ -1,7 +1,6 @@
 //! The decision about one call: ordered checks, the first that fails is the reason.
 
 mod admit;
-mod recheck;
 mod settle;
 
 use countersign_wire::Value;

@@ -18,7 +18,6 @@ mod decision;
 mod definition;
 mod explain;
 mod file;
-mod handle;
 mod ledger;
 mod lint;
 mod load;
@@ -49,7 +48,6 @@ pub use file::{
     OnNewTool, PolicyFile, RedactionFile, RuleEffect, RuleFile, ServerFile, SuppressionFile,
     ToolFile, Way, WebhookFile, schema,
 };
-pub use handle::{PolicyHandle, Reloaded};
 pub use ledger::{CapKey, CapLedger, CapWindow, Reservation};
 pub use lint::{Finding, Severity, lint};
 pub use load::Policy;

@@ -153,31 +153,6 @@ fn an_acknowledged_request_tool_says_so() {
 }
 
 #[test]
-fn a_held_call_is_looked_at_again_by_the_rules_of_now() {
-    let (policy, rates) = (policy(), RateLimiter::new());
-    let circumstances = Circumstances::default();
-    let offered = Live::Offered(pin("a"));
-    let held = call("request_transfer", offered);
-    assert_eq!(policy.decide_call(&held, &rates).effect, Effect::Hold);
-    assert!(policy.recheck_call(&held, &circumstances).is_ok());
-    let changed = Live::Offered(pin("b"));
-    for (name, live, reason) in [
-        ("request_transfer", changed, Reason::DefinitionChanged),
-        ("request_transfer", Live::NotOffered, Reason::NotOffered),
-        ("request_refund", offered, Reason::DeniedByRule),
-        ("secret", offered, Reason::NotListed),
-    ] {
-        let denied = policy.recheck_call(&call(name, live), &circumstances);
-        assert_eq!(denied.unwrap_err().reason, reason, "{name}");
-    }
-    let again = policy.recheck_method("prompts/get", None, "ada", &circumstances);
-    let missing = Reason::Arguments(ArgumentProblem::Missing);
-    assert_eq!(again.unwrap_err().reason, missing);
-    let again = policy.recheck_method("x/y", None, "ada", &circumstances);
-    assert_eq!(again.unwrap_err().reason, Reason::UnknownMethod);
-}
-
-#[test]
 fn a_list_shows_what_would_pass() {
     let policy = policy();
     let offered = Live::Offered(pin("a"));
