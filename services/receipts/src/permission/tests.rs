@@ -66,6 +66,21 @@ fn published_receipts_come_out_as_published() {
 }
 
 #[test]
+fn published_projections_come_out_of_their_requests() {
+    let vectors = vectors();
+    for case in vectors["projections"].as_array().unwrap() {
+        let mut receipts = vectors["receipts"].as_array().unwrap().iter();
+        let receipt = receipts
+            .find(|receipt| receipt["name"] == case["receipt"])
+            .unwrap();
+        let shown = receipt["payload"]["publicProjectionJson"].as_str().unwrap();
+        let tag = super::projection::tag_of(shown).unwrap();
+        let built = build_projection(&tag, case["request"].as_str().unwrap()).unwrap();
+        assert_eq!(built, shown);
+    }
+}
+
+#[test]
 fn a_published_request_opens_up_to_the_binding_it_lacks() {
     let vectors = vectors();
     let opening = &vectors["opening"];
