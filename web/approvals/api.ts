@@ -26,6 +26,7 @@ export interface Listed {
 export interface Whole {
   readonly hold: string;
   readonly digest: string;
+  readonly salt: string;
   readonly server: string;
   readonly method: string;
   readonly tool: string | null;
@@ -53,6 +54,8 @@ export interface Done {
   readonly why: string;
   readonly at: string;
   readonly receipt: string | null;
+  /** The signed record, as a verifier reads it. */
+  readonly signed?: { readonly payload: string; readonly signature: string };
 }
 
 /** Everything that is held now. */

@@ -1,8 +1,9 @@
 // Held calls, as they come and go. The token behind the # leaves the address bar before anything else is done.
 
-import { forgetSession, hasSession, news, openSession, whole, type Done, type News } from "./api.js";
+import { forgetSession, hasSession, news, openSession, whole, type Done, type News, type Whole } from "./api.js";
 import { Card, shown } from "./card.js";
 import { make, required } from "./dom.js";
+import { openingOf, saveButton } from "./save.js";
 
 const TOKEN = /^#([0-9a-f]{64})$/;
 const AGAIN_MILLISECONDS = 2_000;
@@ -17,6 +18,9 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 const cards = new Map<string, Card>();
+/** What this page showed, so that it can be saved once it is decided. */
+const calls = new Map<string, Whole>();
+const CALLS_MAX = 20;
 let version: number | null = null;
 let running = false;
 let asked = new AbortController();
@@ -78,6 +82,7 @@ function pause(milliseconds: number): Promise<void> {
 
 function clear(): void {
   cards.clear();
+  calls.clear();
   required("holds").replaceChildren();
   required("past-section").hidden = true;
   required("empty").hidden = true;
@@ -103,6 +108,7 @@ async function draw(found: News): Promise<void> {
       const answer = await whole(listed.hold);
       if (answer.kind !== "ok") continue;
       card = new Card(answer.value, say);
+      remember(answer.value);
       cards.set(listed.hold, card);
       place.append(card.element);
       say(`A call waits: ${answer.value.server}, ${answer.value.tool ?? answer.value.method}.`);
@@ -114,6 +120,12 @@ async function draw(found: News): Promise<void> {
   document.title = found.holds.length > 0 ? `(${found.holds.length}) Held calls` : "Held calls";
   required("past-section").hidden = found.past.length === 0;
   required("past").replaceChildren(...found.past.map(past));
+}
+
+function remember(call: Whole): void {
+  calls.set(call.hold, call);
+  const [oldest] = calls.keys();
+  if (calls.size > CALLS_MAX && oldest !== undefined) calls.delete(oldest);
 }
 
 /** Denying comes first: a press that was meant for something else does no harm. */
@@ -133,7 +145,19 @@ function past(done: Done): HTMLElement {
       `: ${WORDS[done.why] ?? done.why}, ${new Date(done.at).toLocaleTimeString()}`,
     ]),
     make("p", { class: "receipt", text: receipt }),
+    ...files(done),
   ]);
+}
+
+/** What can be saved of a decision: the signed record, and the call where this page showed it. */
+function files(done: Done): HTMLElement[] {
+  if (done.signed === undefined) return [];
+  const call = calls.get(done.hold);
+  const about = `${done.name}, ${new Date(done.at).toLocaleTimeString()}`;
+  const buttons = [saveButton("Save the signed decision", `approval-${done.hold}.json`, done.signed)];
+  if (call !== undefined) buttons.push(saveButton("Save the call", `call-${done.hold}.json`, openingOf(call)));
+  for (const button of buttons) button.setAttribute("aria-label", `${button.textContent ?? ""}: ${about}`);
+  return [make("p", {}, buttons)];
 }
 
 required("past-title").tabIndex = -1;

@@ -129,6 +129,16 @@ test("a person approves by mouse, and the server gets the call then and not befo
   await page.locator('[data-why="released"]').first().waitFor();
   assert.match(await page.locator("#past").innerText(), /Released[\s\S]*receipt [0-9a-f]{64}/);
   assert.equal(door.calls().filter((call) => call.params.name === "keep_note").length, 1);
+  const saved = async (name) => {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name }).first().click(),
+    ]);
+    return JSON.parse(readFileSync(await download.path(), "utf8"));
+  };
+  const decision = JSON.parse((await saved(/Save the signed decision/)).payload);
+  assert.deepEqual([decision.decision, decision.decided_by.name, decision.note], ["released", "Grace", "It is only milk"]);
+  assert.deepEqual(JSON.parse((await saved(/Save the call/)).message), door.calls().find((call) => call.params.name === "keep_note"));
   assert.deepEqual(said, []);
   await context.close();
 });

@@ -11,7 +11,6 @@ use bytes::Bytes;
 use http::{Method, Request, Uri, header};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::json;
 
@@ -19,6 +18,7 @@ use super::decision::{HoldId, Seen};
 use super::holds::Holds;
 use super::webhook::Webhook;
 use crate::clock::Now;
+use crate::http::tls::{Connector, TlsError, connector, is_server};
 
 /// How often a message is tried.
 const TRIES: u32 = 3;
@@ -28,15 +28,19 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// An address that cannot be told anything.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "read approval.webhook.url: http://HOST:PORT/PATH is wanted; put a relay on this machine before a receiver that wants TLS"
-)]
-pub struct AddressError;
+pub enum AddressError {
+    /// It is no address of a server.
+    #[error("read approval.webhook.url: http://HOST:PORT/PATH or https://HOST/PATH is wanted")]
+    Address,
+    /// There is no TLS for it.
+    #[error("read approval.webhook.url")]
+    Tls(#[from] TlsError),
+}
 
 /// Where held calls are told.
 pub struct Notifier {
     uri: Uri,
-    client: Client<HttpConnector, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
 }
 
 impl Notifier {
@@ -45,13 +49,14 @@ impl Notifier {
     /// # Errors
     /// [`AddressError`].
     pub fn new(url: &str) -> Result<Self, AddressError> {
-        let uri: Uri = url.parse().map_err(|_| AddressError)?;
-        if uri.scheme_str() != Some("http") || uri.host().is_none_or(str::is_empty) {
-            return Err(AddressError);
+        let uri: Uri = url.parse().map_err(|_| AddressError::Address)?;
+        if !is_server(&uri) {
+            return Err(AddressError::Address);
         }
+        let connector = connector(&uri, TRY_TIME)?;
         Ok(Self {
             uri,
-            client: Client::builder(TokioExecutor::new()).build(HttpConnector::new()),
+            client: Client::builder(TokioExecutor::new()).build(connector),
         })
     }
 
@@ -136,8 +141,8 @@ mod tests {
     use http::{HeaderMap, StatusCode};
 
     #[test]
-    fn only_plain_addresses_are_told() {
-        for wrong in ["", "127.0.0.1:1", "https://a/b", "file:///a", "http:///a"] {
+    fn only_addresses_of_servers_are_told() {
+        for wrong in ["", "127.0.0.1:1", "ftp://a/b", "file:///a", "http:///a"] {
             assert!(Notifier::new(wrong).is_err(), "{wrong}");
         }
         assert!(Notifier::new("http://127.0.0.1:1/held").is_ok());

@@ -24,6 +24,7 @@ const ASSETS: &[(&str, &str, &str)] = assets! {
     "/approvals/dom.js", JAVASCRIPT, "approvals/dom.js";
     "/approvals/gesture.js", JAVASCRIPT, "approvals/gesture.js";
     "/approvals/main.js", JAVASCRIPT, "approvals/main.js";
+    "/approvals/save.js", JAVASCRIPT, "approvals/save.js";
     "/approvals/time.js", JAVASCRIPT, "approvals/time.js";
     "/approvals/visible.js", JAVASCRIPT, "approvals/visible.js";
 };

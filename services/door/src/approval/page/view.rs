@@ -38,6 +38,8 @@ pub struct Whole<'a> {
     hold: String,
     digest: Hash,
     call: String,
+    /// Opens the digest; with it the page can save what the decision is about.
+    salt: Hash,
     server: &'a str,
     method: &'a str,
     tool: Option<&'a str>,
@@ -95,6 +97,7 @@ impl<'a> Whole<'a> {
             hold: hex::encode(held.approval),
             digest: seen.digest,
             call: hex::encode(held.call),
+            salt: opening.salt,
             server: &opening.server,
             method: &opening.method,
             tool: opening.tool.as_deref(),
