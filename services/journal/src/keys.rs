@@ -146,6 +146,8 @@ fn read_pair(
 ) -> Result<(LogKeyFile, LogSigner), KeysError> {
     let path = private_file(directory, key_id);
     refuse_exposed(directory, OTHERS_WRITE)?;
+    // Whoever may write here says which key counts.
+    refuse_exposed(&public_file(directory), OTHERS_WRITE)?;
     refuse_exposed(&path, OTHERS)?;
     let text = std::fs::read_to_string(&path).map_err(failed(&path))?;
     let malformed = |what: String| KeysError::Malformed {

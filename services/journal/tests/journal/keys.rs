@@ -57,6 +57,12 @@ fn no_key_and_an_exposed_or_mismatched_one_are_refused() {
         assert!(matches!(refused, KeysError::Exposed(_)), "{exposed:o}");
     }
     mode(&key, 0o600);
+    mode(&place.path("keys.json"), 0o664);
+    let refused = KeyRing::open(&place.directory, false).unwrap_err();
+    assert!(matches!(refused, KeysError::Exposed(_)));
+    // Reading it is for everybody.
+    mode(&place.path("keys.json"), 0o644);
+    assert!(KeyRing::open(&place.directory, false).is_ok());
     mode(&place.directory, 0o770);
     let refused = KeyRing::open(&place.directory, false).unwrap_err();
     assert!(matches!(refused, KeysError::Exposed(_)));
