@@ -48,15 +48,72 @@ rules:
   - {id: no-x, tool: 'x*', effect: deny}
 ";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_door_answers_as_decide_says() {
+/// The head of a policy for a server that answers whatever arrives.
+async fn head() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let router = Router::new().route("/mcp", axum::routing::post(post));
-    let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    let policy = format!(
-        "version: 1\nid: same\ndefault: deny\nrequire_pins: false\nservers: {{s: {{url: '{url}'}}}}\n{REST}"
-    );
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    format!(
+        "version: 1\nid: same\ndefault: deny\nrequire_pins: false\nservers: {{s: {{url: '{url}'}}}}\n"
+    )
+}
+
+const START: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+
+/// Why a call of the tool `read` is refused now; nothing when it passes.
+async fn refusal(door: &Served) -> Option<String> {
+    let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read"}}"#;
+    let answer = door.post(None, call).await.json();
+    let reason = answer["error"]["data"]["reason"].as_str();
+    assert_eq!(reason.is_none(), answer.get("result").is_some(), "{answer}");
+    reason.map(str::to_owned)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_policy_is_taken_up_whole_or_not_at_all() {
+    let head = head().await;
+    let open = format!("{head}tools: {{read: {{args: {{}}}}}}\n");
+    let door = Served::with(&open);
+    let file = door.directory.join("policy.yaml");
+    assert_eq!(door.post(None, START).await.status, 200);
+    assert_eq!(refusal(&door).await, None);
+    let shut = format!("{head}tools: {{other: {{args: {{}}}}}}\n");
+    std::fs::write(&file, &shut).unwrap();
+    let mut now = None;
+    for _ in 0..100 {
+        now = refusal(&door).await;
+        if now.is_some() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert_eq!(now.as_deref(), Some("not_listed"));
+    // What is no policy, or for other servers, opens nothing and shuts nothing.
+    for broken in [
+        "".to_owned(),
+        open.replace("default: deny", "default: allow"),
+        open.replace("tools:", "tool:"),
+        open.replace("servers: {s:", "servers: {t:"),
+        open.replace("id: same", "id: '${ABSENT}'")
+            .replace("{url:", "{headers: {X: '${ABSENT}'}, url:"),
+    ] {
+        std::fs::write(&file, &broken).unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        assert_eq!(
+            refusal(&door).await.as_deref(),
+            Some("not_listed"),
+            "{broken}"
+        );
+    }
+    std::fs::remove_file(&file).unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+    assert_eq!(refusal(&door).await.as_deref(), Some("not_listed"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_door_answers_as_decide_says() {
+    let policy = format!("{}{REST}", head().await);
     let folder = Folder::new();
     folder.write("policy.yaml", &policy);
     folder.write(
@@ -64,8 +121,7 @@ async fn a_door_answers_as_decide_says() {
         r#"[{"name":"read"},{"name":"held"},{"name":"send_it"}]"#,
     );
     let door = Served::with(&policy);
-    let start = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
-    assert_eq!(door.post(None, start).await.status, 200);
+    assert_eq!(door.post(None, START).await.status, 200);
     let mut denied = 0;
     for (method, params) in [
         (
@@ -139,5 +195,4 @@ async fn a_door_answers_as_decide_says() {
     let recorded = door.events("denied");
     assert_eq!(recorded.len(), denied, "{recorded:?}");
     assert!(denied > 10);
-    task.abort();
 }
