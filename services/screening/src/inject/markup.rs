@@ -232,7 +232,9 @@ fn carries(query: &str, is_picture: bool) -> bool {
     ];
     query.split('&').any(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let open = value.starts_with(['{', '[', '<', '$', '%'])
+        let lower_value = value.to_ascii_lowercase();
+        let marks = ["{", "[", "<", "${", "$(", "%7b", "%5b", "%3c", "%24%7b"];
+        let open = marks.iter().any(|mark| lower_value.starts_with(mark))
             || value.contains("{{")
             || value.contains("${");
         let capitals = value.len() >= 4
@@ -241,15 +243,7 @@ fn carries(query: &str, is_picture: bool) -> bool {
                 .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
         let lower = name.to_ascii_lowercase();
         let long = value.len() >= 32 && is_picture;
-        let percent = value.starts_with('%')
-            && !["%7b", "%5b", "%3c", "%24"].contains(
-                &value
-                    .get(..3)
-                    .unwrap_or_default()
-                    .to_ascii_lowercase()
-                    .as_str(),
-            );
-        (open && !percent) || capitals || long || (is_picture && NAMES.contains(&lower.as_str()))
+        open || capitals || long || (is_picture && NAMES.contains(&lower.as_str()))
     })
 }
 
@@ -304,6 +298,7 @@ mod tests {
             "system: all services are up",
             "<a href=\"https://bank.example/help?lang=en\">",
             "array[0](1)",
+            "![](https://img.example/badge/json.svg?label=docs&query=%24.versions%5B0%5D.num&color=4F74A6)",
         ] {
             assert_eq!(found(text), Vec::<&str>::new(), "{text}");
         }

@@ -224,6 +224,14 @@ impl Reader<'_> {
     }
 
     fn end_word(&mut self, span: Range<usize>, letters: usize, digits: usize, last: u8) {
+        let number = digits == letters;
+        if number {
+            // Digits stand for letters only among letters: 14 is no word.
+            self.kill();
+            self.active[..self.count]
+                .iter_mut()
+                .for_each(|active| active.begun = ROOT);
+        }
         let mut kept = 0;
         for index in 0..self.count {
             let active = self.active[index];
@@ -244,7 +252,6 @@ impl Reader<'_> {
             }
         }
         self.count = kept;
-        let number = digits == letters;
         if number {
             self.push(ANY, Concept::Amount, self.word, span.end);
         }

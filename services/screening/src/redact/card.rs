@@ -286,11 +286,11 @@ fn issued(digits: &[u8]) -> Option<Certainty> {
         }
         // JCB.
         _ if (3528..=3589).contains(&four) && (16..=19).contains(&length) => Some(Full),
-        // Discover, RuPay, UnionPay, Maestro and national schemes.
-        60 | 62 | 64 | 65 if (16..=19).contains(&length) => Some(Full),
-        50 | 56..=58 | 61 | 63 | 66..=69 => match length {
-            16 | 18 | 19 => Some(Full),
-            12..=17 => Some(OnlyIfNamed),
+        // Discover, RuPay, UnionPay, Maestro and national schemes. Eighteen digits are also what a German
+        // account number has.
+        60 | 62 | 64 | 65 | 50 | 56..=58 | 61 | 63 | 66..=69 => match length {
+            16 | 19 => Some(Full),
+            12..=18 => Some(OnlyIfNamed),
             _ => None,
         },
         81 | 82 if length == 16 => Some(Full),
@@ -421,6 +421,7 @@ mod tests {
             "20261130120500",
             "9007199254740993",
             "1 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 5",
+            "500105175407324931",
         ] {
             assert_eq!(found(text), Vec::<&str>::new(), "{text}");
         }

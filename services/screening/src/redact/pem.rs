@@ -20,6 +20,10 @@ pub(super) const BARE: &[&str] = &[
 const LABEL_MAX: usize = 48;
 /// Most dashes and spaces in front of `BEGIN` that belong to it.
 const DASHES_MAX: usize = 16;
+/// Fewest of them that frame a block.
+const DASHES_MIN: usize = 2;
+/// How far into a cut-off block its key begins at the latest, in bytes.
+const HEADERS_MAX: usize = 512;
 /// Shortest run of base64 that makes a cut-off block a key.
 const BODY_RUN_MIN: usize = 16;
 
@@ -38,12 +42,17 @@ pub(super) fn block_at(text: &[u8], mark: usize) -> Result<Range<usize>, usize> 
         return Err(body);
     }
     let start = begin - trailing_dashes(&text[..begin]);
+    let body = body + usize::from(text[body..].starts_with(b" BLOCK")) * 6;
+    // The frame is dashes on both sides; without them somebody talks about it.
+    if begin - start < DASHES_MIN || !text[body..].starts_with(b"--") {
+        return Err(body);
+    }
     let piece_end = find(&text[body..], &[BREAK]).map_or(text.len(), |length| body + length);
     match end_line(&text[..piece_end], body) {
         Some((end_mark, end)) if has_key(&text[body..end_mark]) => Ok(start..end),
         Some((_, end)) => Err(end),
         // The rest of the block may come later or never: everything behind the first line goes.
-        None if has_long_run(&text[body..piece_end]) => Ok(start..piece_end),
+        None if begins_with_key(&text[body..piece_end]) => Ok(start..piece_end),
         None => Err(piece_end),
     }
 }
@@ -98,19 +107,36 @@ pub(super) fn end_line(text: &[u8], from: usize) -> Option<(usize, usize)> {
 
 /// Whether anything but dashes and words of a sentence stands there.
 fn has_key(body: &[u8]) -> bool {
-    body.iter().any(|byte| {
-        byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'+' | b'/')
-    })
+    const LENGTH_MIN: usize = 4;
+    runs(body).any(|run| run.len() >= LENGTH_MIN && is_no_word(run))
 }
 
-fn has_long_run(body: &[u8]) -> bool {
-    body.split(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')))
-        .any(|run| {
-            run.len() >= BODY_RUN_MIN
-                && run
-                    .iter()
-                    .any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'/')
-        })
+/// Whether a key stands at the front, behind the dashes and the fields that old formats put there.
+fn begins_with_key(body: &[u8]) -> bool {
+    let front = &body[..body.len().min(HEADERS_MAX)];
+    let lines = front.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let mut lines =
+        lines.filter(|line| line.iter().any(|byte| !matches!(byte, b'-' | b' ' | b'\t')));
+    lines
+        .find(|line| !line.contains(&b':'))
+        .and_then(|line| runs(line).next())
+        .is_some_and(|run| run.len() >= BODY_RUN_MIN && is_no_word(run))
+}
+
+/// Runs of base64 characters.
+fn runs(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    text.split(move |byte| !is_part(byte))
+        .filter(|run| !run.is_empty())
+}
+
+/// A digit, a sign or a second capital: no word of a sentence has them.
+fn is_no_word(run: &[u8]) -> bool {
+    let capitals = run.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    capitals >= 2
+        || run
+            .iter()
+            .any(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'/' | b'='))
 }
 
 fn trailing_dashes(text: &[u8]) -> usize {
@@ -193,6 +219,8 @@ mod tests {
             "The file begins with -----BEGIN PRIVATE KEY-----.",
             "Copy everything between -----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY----- please",
             "Never share a PRIVATE KEY",
+            "If your key has `BEGIN EC PRIVATE KEY` at the top, convert it with opensslPKCS8Tool123.",
+            "It starts with -----BEGIN PRIVATE KEY-----\n```\nand PBKDF2 or someLongIdentifier1234567 follow.",
             "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0B\n-----END PUBLIC KEY-----",
         ] {
             assert_eq!(left(text), text);
