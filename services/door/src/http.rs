@@ -1,6 +1,7 @@
 //! HTTP in front and HTTP behind: messages keep their bytes, their headers are named one by one.
 
 pub mod arrival;
+pub mod behind;
 pub mod clients;
 pub mod definitions;
 pub mod events;

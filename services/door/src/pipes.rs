@@ -7,3 +7,4 @@ pub mod front;
 pub mod keeper;
 pub mod lines;
 pub mod run;
+pub mod run_remote;

@@ -9,13 +9,16 @@ use anyhow::{Context as _, bail};
 use countersign_policy::Policy;
 
 use super::place::{self, Place};
+use super::serve::Behind;
 use crate::approval::{self, ApprovalArgs};
 use crate::door::{Door, Rules};
 use crate::pipes::child::Program;
 use crate::pipes::run::{Started, run as run_pipes};
+use crate::pipes::run_remote::run_remote;
 use crate::reload::Watch;
 
-/// Wraps one MCP server: start this in the place of the server, and let it start the server.
+/// Wraps one MCP server: start this in the place of the server, and let it start the server, or reach it
+/// over HTTP where the policy has its `url`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The policy file.
@@ -38,22 +41,28 @@ pub fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     countersign_serve::init_logging("door");
     let watch = Watch::new(arguments.policy.clone());
     let policy = place::read_policy(&arguments.policy)?;
-    let program = program(&policy, arguments.server.as_deref(), arguments.command)?;
-    let name = program.name.clone();
+    let (name, behind) = behind(&policy, arguments.server.as_deref(), arguments.command)?;
     let record = arguments.place.record(policy.id())?;
-    let started = Started::new(program)?;
+    let behind = match behind {
+        // It comes up while the record is opened.
+        Behind::Program(program) => Ok(Started::new(program)?),
+        Behind::Http(upstream) => Err(upstream),
+    };
     let directory = record.directory.clone();
     let door = Arc::new(Door::open(Rules::new(policy)?, &[&name], record)?);
     let approvals = approval::open(&door, &arguments.approvals, &directory)?;
-    run_pipes(door, started, watch, approvals)
+    match behind {
+        Ok(started) => run_pipes(door, started, watch, approvals),
+        Err(upstream) => run_remote(&door, *upstream, watch, approvals),
+    }
 }
 
-/// What to start, under which of the policy's names.
-fn program(
+/// What to start or to ask, under which of the policy's names.
+fn behind(
     policy: &Policy,
     asked: Option<&str>,
     command: Vec<OsString>,
-) -> anyhow::Result<Program> {
+) -> anyhow::Result<(Box<str>, Behind)> {
     let mut names: Vec<_> = policy.servers().map(|(name, _)| name).collect();
     names.sort_unstable();
     let name = match (asked, &names[..]) {
@@ -73,5 +82,14 @@ fn program(
     if server.needs_request_tokens() {
         bail!("the server {name} wants request tokens, which a door on pipes cannot give");
     }
-    Program::of(name, server, command)
+    let behind = match command.is_empty() {
+        true if server.connection().is_none() => {
+            bail!(
+                "the policy says neither `command` nor `url` of {name}: give a command after `--`"
+            )
+        }
+        true => Behind::of(name, server)?,
+        false => Behind::Program(Program::of(name, server, command)?),
+    };
+    Ok((name.into(), behind))
 }

@@ -124,13 +124,19 @@ fn the_server(policy: &Policy) -> anyhow::Result<(String, &Server)> {
 }
 
 /// What stands behind the door.
-enum Behind {
+pub enum Behind {
+    /// A server with an address.
     Http(Box<Upstream>),
+    /// A server that the door starts.
     Program(Program),
 }
 
 impl Behind {
-    fn of(name: &str, server: &Server) -> anyhow::Result<Self> {
+    /// What the policy says of a server.
+    ///
+    /// # Errors
+    /// When it says nothing usable.
+    pub fn of(name: &str, server: &Server) -> anyhow::Result<Self> {
         ensure!(
             !server.needs_request_tokens(),
             "the server {name} wants request tokens, for which the door must verify its callers"

@@ -53,12 +53,7 @@ pub fn check(headers: &HeaderMap, frame: &Frame<'_>) -> Result<(), Refusal> {
         _ => {}
     }
     let name = only(headers, NAME)?;
-    let mirrored = match frame.method() {
-        Some("tools/call" | "prompts/get") => Some("name"),
-        Some("resources/read") => Some("uri"),
-        Some("tasks/get" | "tasks/update" | "tasks/cancel") => Some("taskId"),
-        _ => None,
-    };
+    let mirrored = frame.method().and_then(mirrored_member);
     let in_body = mirrored
         .and_then(|member| frame.params()?.get(member))
         .and_then(|value| value.as_str());
@@ -73,6 +68,16 @@ pub fn check(headers: &HeaderMap, frame: &Frame<'_>) -> Result<(), Refusal> {
             }
         }
         _ => Ok(()),
+    }
+}
+
+/// The member of a method's parameters that a header repeats.
+pub fn mirrored_member(method: &str) -> Option<&'static str> {
+    match method {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" => Some("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
+        _ => None,
     }
 }
 

@@ -53,7 +53,7 @@ impl Questions {
     /// The stream ended in order or not: what was opened for it alone is not answered any more.
     fn fail(&mut self) {
         if let Self::One(open) = self {
-            for mut asked in open.take_all() {
+            for (_, mut asked) in open.take_all() {
                 asked.ending.failed();
             }
         }

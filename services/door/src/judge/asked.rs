@@ -94,8 +94,8 @@ impl Open {
     }
 
     /// Everything that is open, for when nothing will be answered any more.
-    pub fn take_all(&mut self) -> Vec<Asked> {
-        self.0.drain().map(|(_, asked)| asked).collect()
+    pub fn take_all(&mut self) -> Vec<(Key, Asked)> {
+        self.0.drain().collect()
     }
 
     /// Whether none is.

@@ -29,11 +29,11 @@ const BACKOFF_MAX: Duration = Duration::from_secs(30);
 /// A server that ran this long had started well.
 const GOOD_RUN: Duration = Duration::from_secs(60);
 /// How often it is looked at whether calls are still open after the client's last word.
-const LOOK_TIME: Duration = Duration::from_millis(5);
+pub const LOOK_TIME: Duration = Duration::from_millis(5);
 /// How long the last lines of a server that has ended may take.
 const LAST_LINES_TIME: Duration = Duration::from_secs(1);
 /// How often heads are signed and late questions given up.
-const TICK: Duration = Duration::from_millis(500);
+pub const TICK: Duration = Duration::from_millis(500);
 
 /// A server that runs and was not spoken to yet.
 pub struct Started {
@@ -124,7 +124,7 @@ pub fn run(
     spawn(
         "client",
         Box::new(move || {
-            client.read_client(input.into());
+            read_client(&client.session, &client.front, input.into());
             client.stop(&lines, true);
         }),
     )?;
@@ -148,24 +148,25 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-impl Run {
-    fn read_client(&self, input: std::fs::File) {
-        let mut lines = Lines::new(input, MESSAGE_BYTES_MAX);
-        while lines.fill().unwrap_or(false) {
-            while let Some(line) = lines.next() {
-                match line {
-                    Line::Whole(line) if line.trim_ascii().is_empty() => {}
-                    Line::Whole(line) => self.session.take_from_client(line),
-                    Line::TooLong => self.session.refuse_long_message(),
-                }
-            }
-            self.session.flush();
-            if self.front.is_gone() {
-                return;
+/// Reads the client to its end.
+pub fn read_client(session: &Session, front: &StandardOutput, input: std::fs::File) {
+    let mut lines = Lines::new(input, MESSAGE_BYTES_MAX);
+    while lines.fill().unwrap_or(false) {
+        while let Some(line) = lines.next() {
+            match line {
+                Line::Whole(line) if line.trim_ascii().is_empty() => {}
+                Line::Whole(line) => session.take_from_client(line),
+                Line::TooLong => session.refuse_long_message(),
             }
         }
+        session.flush();
+        if front.is_gone() {
+            return;
+        }
     }
+}
 
+impl Run {
     /// Reads the server, and the next one in its place, until the door stops.
     fn serve(self: &Arc<Self>, mut output: ChildStdout) {
         let mut backoff = BACKOFF;

@@ -111,22 +111,37 @@ impl Session {
             (state.open.take_all(), state.reading.take())
         };
         self.door.servers[self.server].catalogue.forget();
-        for asked in open {
-            self.fail(asked, "server_ended");
+        for (key, asked) in open {
+            self.fail(&key, asked, "server_ended");
         }
         drop(reading);
         self.definitions_are_read(false);
         self.flush();
     }
 
-    fn fail(&self, mut asked: Asked, reason: &str) {
+    fn fail(&self, key: &Key, mut asked: Asked, reason: &str) {
         asked.ending.failed();
         let refusal = Refusal::new(Code::Upstream, reason).with_receipt(asked.ending.leaf());
         let answer = refusal.json(Some(&asked.id));
-        // The id was read once; it is read again rather than kept twice for this one case.
-        if let Some(key) = key_of(&asked.id) {
-            self.front.put(To::Answer(&key), answer.as_bytes());
+        self.front.put(To::Answer(key), answer.as_bytes());
+    }
+
+    /// The server will not answer this any more; if it is still open it is answered with an error.
+    pub fn is_not_answered(&self, key: &Key, reason: &str) {
+        let mut state = self.state();
+        let is_own = state
+            .reading
+            .as_ref()
+            .is_some_and(|reading| reading.is_asked_under(key));
+        let asked = state.open.take(key);
+        drop(state);
+        if is_own {
+            self.definitions_are_read(false);
         }
+        if let Some(asked) = asked {
+            self.fail(key, asked, reason);
+        }
+        self.flush();
     }
 
     /// The server was started anew: client and server have come to terms before, so the door says
@@ -196,10 +211,4 @@ impl Session {
             }
         }
     }
-}
-
-fn key_of(raw: &str) -> Option<Key> {
-    let text = format!(r#"{{"jsonrpc":"2.0","id":{raw},"method":"ping"}}"#);
-    let frame = Frame::read(text.as_bytes()).ok()?;
-    frame.id().map(Key::from)
 }

@@ -109,7 +109,7 @@ impl Piped {
             .arg("--keys")
             .arg(keys)
             .args(words)
-            .arg("--")
+            .args((!command.is_empty()).then_some("--"))
             .args(command)
             .env("DOOR_SECRET", "of the door")
             .stdin(Stdio::piped())

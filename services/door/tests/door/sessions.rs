@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::piped::Piped;
 use crate::served::{Served, messages};
 
 /// What a server with sessions saw.
@@ -108,6 +109,11 @@ async fn delete(State(seen): State<Seen>, headers: HeaderMap) -> StatusCode {
 }
 
 async fn stand() -> (Served, Seen) {
+    let (policy, seen) = serve().await;
+    (Served::with(&policy), seen)
+}
+
+async fn serve() -> (String, Seen) {
     let seen = Seen::default();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -117,7 +123,7 @@ async fn stand() -> (Served, Seen) {
     let policy = format!(
         "version: 1\nid: sessions\ndefault: deny\nrequire_pins: false\nservers:\n  toy: {{url: 'http://{address}/mcp', headers: {{X-Api-Key: of-the-policy}}}}\ntools:\n  echo: {{args: {{text: {{type: string}}}}}}\nmethods: {{elicitation/create: {{}}}}\n"
     );
-    (Served::with(&policy), seen)
+    (policy, seen)
 }
 
 fn call(id: u32, text: &str) -> String {
@@ -291,4 +297,82 @@ async fn other_names_and_pages_are_not_answered() {
         403
     );
     assert!(seen.0.lock().unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_on_pipes_reaches_a_server_over_http() {
+    let (policy, seen) = serve().await;
+    let (checked, watched) = (seen.clone(), seen.clone());
+    tokio::task::spawn_blocking(move || {
+        let mut door = Piped::started(&policy, &[], &[]);
+        let met = door.initialize();
+        assert_eq!(met["result"]["protocolVersion"], "2025-11-25");
+        // The stream of the session is listened to.
+        assert_eq!(door.message()["method"], "notifications/message");
+        assert_eq!(door.says("echo", "hello"), "hello");
+        let refused = door.call("secret", "");
+        assert_eq!(refused["error"]["code"], -32_001);
+        let asked = door.send(
+            "tools/call",
+            json!({"name": "echo", "arguments": {"text": "ask"}}),
+        );
+        let mut methods = Vec::new();
+        loop {
+            let message = door.message();
+            if message["id"] == asked {
+                break;
+            }
+            methods.push(message["method"].as_str().unwrap().to_owned());
+        }
+        assert!(
+            methods.iter().any(|method| method == "elicitation/create"),
+            "{methods:?}"
+        );
+        door.write(r#"{"jsonrpc":"2.0","id":77,"result":{"action":"decline"}}"#);
+        let lost = door.call("echo", "foreign");
+        assert_eq!(lost["error"]["data"]["reason"], "unanswered", "{lost}");
+        door.close();
+        assert!(door.wait().success());
+    })
+    .await
+    .unwrap();
+    watched.wait_for("decline").await;
+    watched.wait_for("\"id\":78").await;
+    let seen = checked.0.lock().unwrap();
+    let in_session = |headers: &HeaderMap| {
+        headers
+            .get("mcp-session-id")
+            .is_some_and(|name| name == "s-1")
+    };
+    assert!(
+        seen.iter()
+            .skip(1)
+            .all(|(_, headers, _)| in_session(headers))
+    );
+    assert!(
+        seen.iter()
+            .skip(1)
+            .all(|(_, headers, _)| headers.contains_key("mcp-protocol-version"))
+    );
+    assert!(seen.iter().any(|(method, _, _)| method == "GET"));
+    assert!(seen.iter().any(|(method, _, _)| method == "DELETE"));
+}
+
+#[test]
+fn a_server_that_is_not_there_is_an_error() {
+    let nowhere = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let policy = format!(
+        "version: 1\nid: t\ndefault: deny\nrequire_pins: false\nservers: {{toy: {{url: 'http://{nowhere}/mcp'}}}}\ntools: {{echo: {{args: {{text: {{type: string}}}}}}}}\n"
+    );
+    let mut door = Piped::started(&policy, &[], &[]);
+    let answer = door.ask("ping", json!({}));
+    assert_eq!(answer["error"]["data"]["reason"], "unreachable", "{answer}");
+    let answer = door.call("echo", "x");
+    assert_eq!(
+        answer["error"]["data"]["reason"], "definitions_unavailable",
+        "{answer}"
+    );
 }
