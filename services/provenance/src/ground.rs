@@ -57,6 +57,18 @@ pub fn ground(input: &Input) -> Grounding {
     finish(input, dialogue)
 }
 
+/// What each message says, message by message.
+pub(crate) fn moves_of(input: &Input) -> Vec<Vec<Said>> {
+    let language = lexicon::of_locale(&input.locale.0);
+    let names = Names::new(input, language.map(|index| &lexicon::all()[index]));
+    let mut earlier: Vec<Target> = Vec::new();
+    input
+        .messages
+        .iter()
+        .map(|message| read_message(input, &names, language, message, &mut earlier))
+        .collect()
+}
+
 fn read_message(
     input: &Input,
     names: &Names,

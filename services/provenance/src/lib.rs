@@ -18,6 +18,7 @@ mod dates;
 mod decimal;
 mod dialogue;
 mod digits;
+mod explain;
 mod fold;
 mod ground;
 mod hashing;
@@ -45,6 +46,10 @@ mod tags;
 mod tokens;
 mod transactions;
 
+pub use explain::{
+    ExplainedAct, ExplainedClause, ExplainedMessage, ExplainedPayment, ExplainedRefusal,
+    ExplainedWords, Explanation, explain,
+};
 pub use ground::ground;
 pub use input::{
     Card, Consumed, ConsumedAct, Input, Locale, Message, OwnAccount, Payee, Span, StandingOrder,

@@ -171,6 +171,15 @@ fn explain(locale: &str) -> anyhow::Result<ExitCode> {
     ))?;
     for outcome in &score.outcomes {
         println!("{}", outcome.explanation());
+        for message in countersign_provenance::explain(&input_of(&outcome.case)).messages {
+            for clause in &message.clauses {
+                let words = message
+                    .text
+                    .get(clause.start..clause.end)
+                    .unwrap_or_default();
+                println!("  read {words:?}: {}", clause.does);
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

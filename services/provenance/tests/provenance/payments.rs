@@ -137,3 +137,39 @@ fn a_standing_order_has_a_rhythm_only_where_it_was_asked() {
     let later = one_payment(&["Set up a standing order of 25 to Mum", "monthly"]);
     assert_eq!(later.frequency.unwrap().value, Frequency::Monthly);
 }
+
+#[test]
+fn an_explanation_says_what_each_clause_does_and_where() {
+    let input = ilse(&[
+        "Send 20 to Bob for lunch",
+        "let me sleep on it",
+        "Pay 5 to Zoe",
+    ]);
+    let explanation = explain(&input);
+    let does: Vec<&str> = explanation
+        .messages
+        .iter()
+        .flat_map(|message| message.clauses.iter().map(|clause| clause.does.as_str()))
+        .collect();
+    assert_eq!(
+        does,
+        [
+            "asks for a payment",
+            "speaks against the request before",
+            "asks for a payment"
+        ]
+    );
+    assert_eq!(explanation.refusals.last().unwrap().reason, "taken_back");
+    let open = &explanation.payments[0];
+    assert_eq!(
+        (
+            open.payee.as_deref(),
+            open.amount.as_deref(),
+            open.open_because.as_deref()
+        ),
+        (None, Some("5.00 EUR"), Some("unknown_payee"))
+    );
+    assert_eq!(open.asked.words, "Pay 5 to Zoe");
+    let json = serde_json::to_value(&explanation).unwrap();
+    assert_eq!(json["messages"][0]["clauses"][0]["end"], 24);
+}
