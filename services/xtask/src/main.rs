@@ -15,6 +15,7 @@ mod doors;
 mod misbehaving;
 mod peers;
 mod processes;
+mod real_clients;
 mod real_servers;
 mod signals;
 mod speaker;

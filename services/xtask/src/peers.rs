@@ -49,7 +49,7 @@ impl Peers {
             must(npm.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
             fs::write(mark, lock)?;
         }
-        copy(&from, &folder, &["session.mjs"])?;
+        copy(&from, &folder, &["session.mjs", "client.mjs"])?;
         let node = node_22(&folder)?;
         Ok(Self { folder, node })
     }

@@ -14,6 +14,9 @@ use crate::cargo::cargo;
 use crate::counts::{self, Counts};
 use crate::tools;
 
+/// How long changed seeds are thrown at each reader. Longer runs are started by hand.
+const MUTATION_SECONDS: &str = "5";
+
 /// What `test` runs.
 #[derive(Args, Debug)]
 pub struct TestArguments {
@@ -39,8 +42,10 @@ enum Part {
     Conformance,
     /// A misbehaving server and twelve attack lines, directly and through the door
     Attacks,
-    /// Servers that none of us wrote, behind the door
+    /// Servers and clients that none of us wrote, behind and in front of the door
     Servers,
+    /// Changed seeds thrown at every reader
+    Mutations,
 }
 
 /// Runs the parts, prints what each took and one closing line.
@@ -100,6 +105,14 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
     }
     if wanted(Part::Servers) {
         run.step("servers none of us wrote", crate::real_servers::test);
+        run.step("clients on pipes and HTTP", crate::real_clients::test);
+    }
+    if wanted(Part::Mutations) {
+        run.step("changed seeds", || {
+            let mut mutations = cargo();
+            mutations.args(["run", "--quiet", "--package", "countersign-mutations", "--"]);
+            counts::of_check(mutations.args(["--seconds", MUTATION_SECONDS]))
+        });
     }
     if wanted(Part::Web) {
         run.step("pages: build and unit tests", crate::web::build_and_test);
