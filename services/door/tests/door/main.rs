@@ -18,6 +18,7 @@ mod held_pipes;
 mod hub;
 mod lists;
 mod pipes;
+mod presets;
 mod record;
 mod screening;
 mod sessions;
