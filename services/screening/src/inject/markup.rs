@@ -242,7 +242,10 @@ fn carries(query: &str, is_picture: bool) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
         let lower = name.to_ascii_lowercase();
-        let long = value.len() >= 32 && is_picture;
+        // An address as a value is what badges have; data looks like base64 or hexadecimal.
+        let is_code =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+        let long = value.len() >= 32 && is_picture && value.bytes().all(is_code);
         open || capitals || long || (is_picture && NAMES.contains(&lower.as_str()))
     })
 }
