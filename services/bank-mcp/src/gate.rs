@@ -15,7 +15,7 @@ use axum::{
 use countersign_identity::{
     REQUEST_HEADER, RequestClaims, VerifyingKeys, exactly_one, verify_request,
 };
-use countersign_serve::Problem;
+use countersign_serve::{Problem, unread_body};
 use countersign_wire::{Frame, Kind};
 use serde_json::json;
 
@@ -156,7 +156,7 @@ async fn admit(gate: &Gate, request: Request) -> Result<Admitted, TurnedAway> {
     }
     let bytes = axum::body::to_bytes(body, BODY_BYTES_MAX)
         .await
-        .map_err(|_| TurnedAway::Http(Problem::too_large()))?;
+        .map_err(|error| TurnedAway::Http(unread_body(&error)))?;
     let read = read(&bytes)?;
     let claims = verify(gate, &parts, &bytes)?;
     // The token has done its work: nothing behind the gate needs it or could log it.

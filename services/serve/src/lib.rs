@@ -29,7 +29,7 @@ mod problem;
 mod process;
 mod server;
 
-pub use body::Json;
+pub use body::{Json, unread_body};
 pub use config::read_config;
 pub use finish::Verbatim;
 pub use listen::{Listen, open};
