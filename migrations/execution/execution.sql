@@ -102,10 +102,13 @@ BEGIN
          AND NOT EXISTS (SELECT FROM bank.transfer r WHERE r.customer_id = who AND r.refunds_transfer_id = t.transfer_id AND r.state <> 'voided');
     ELSE
       SELECT p.iban INTO payee_iban FROM bank.payee p WHERE p.customer_id = who AND p.payee_id = line.payee_id;
-      -- Everything that goes to one new payee at once is their first payment.
-      IF NOT EXISTS (SELECT FROM bank.payee_paid p WHERE p.customer_id = who AND p.payee_id = line.payee_id)
+      -- Everything that goes to one payee while they are new is their first payment.
+      IF NOT EXISTS (SELECT FROM bank.payee_paid p WHERE p.customer_id = who AND p.payee_id = line.payee_id AND p.first_paid_at
+                <= bank.bank_clock() - (SELECT s.new_payee_seconds FROM bank.setting s) * interval '1 second')
          AND (SELECT sum(p.amount_minor_units) FROM bank.pending_line p WHERE p.customer_id = who AND p.action_id = act.action_id
-                AND p.version = v.version AND p.payee_id = line.payee_id) > limits.first_payment_minor_units THEN
+                AND p.version = v.version AND p.payee_id = line.payee_id)
+           + (SELECT coalesce(sum(t.amount_minor_units), 0) FROM bank.transfer t WHERE t.customer_id = who AND t.payee_id = line.payee_id
+                AND t.currency = v.currency AND t.state <> 'voided') > limits.first_payment_minor_units THEN
         RETURN 'limit_first_payment';
       END IF;
     END IF;

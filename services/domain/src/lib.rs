@@ -9,6 +9,7 @@ pub mod codes;
 pub mod ids;
 pub mod limits;
 pub mod money;
+pub mod name_check;
 pub mod record;
 pub mod secret;
 pub mod text;
@@ -20,4 +21,5 @@ pub use ids::{
     TransferId, UtteranceId,
 };
 pub use money::{Currency, MinorUnits, Money};
+pub use name_check::NameCheck;
 pub use secret::Secret;

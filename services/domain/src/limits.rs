@@ -29,15 +29,24 @@ pub struct Used {
 pub struct Payment {
     /// How much.
     pub amount: MinorUnits,
-    /// The payee, where they were never paid before. Own accounts are never new.
-    pub first_to: Option<PayeeId>,
+    /// The payee, where they are new. Own accounts never are.
+    pub first_to: Option<NewPayee>,
+}
+
+/// A payee who was never paid, or for the first time so recently that more of it still counts as the first payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewPayee {
+    /// Who.
+    pub payee: PayeeId,
+    /// What went to them already, in the currency of the payment.
+    pub sent: MinorUnits,
 }
 
 /// Checks payments of one action against the limits; the first broken rule is returned.
 ///
 /// Money that only waits counts against the pending total, not against the day: what was sent
-/// counts against the day, and a Confirm checks the day again under the lock. Everything that goes to one new payee at once
-/// is their first payment.
+/// counts against the day, and a Confirm checks the day again under the lock. Everything that goes to one new payee is their
+/// first payment.
 ///
 /// # Errors
 /// The code of the rule that would be broken. A sum that cannot be represented breaks the rule.
@@ -47,11 +56,11 @@ pub fn check(limits: &Limits, used: Used, payments: &[Payment]) -> Result<(), To
         if payment.amount > limits.per_transfer {
             return Err(ToolCode::LimitPerTransfer);
         }
-        if let Some(payee) = payment.first_to {
+        if let Some(new) = payment.first_to {
             let first = payments
                 .iter()
-                .filter(|other| other.first_to == Some(payee))
-                .try_fold(MinorUnits::ZERO, |sum, other| sum.checked_add(other.amount));
+                .filter(|other| other.first_to.is_some_and(|other| other.payee == new.payee))
+                .try_fold(new.sent, |sum, other| sum.checked_add(other.amount));
             if first.is_none_or(|first| first > limits.first_payment) {
                 return Err(ToolCode::LimitFirstPayment);
             }
@@ -105,7 +114,10 @@ mod tests {
     fn first(payee: u128, amount: i64) -> Payment {
         Payment {
             amount: units(amount),
-            first_to: Some(PayeeId::from_uuid(uuid::Uuid::from_u128(payee))),
+            first_to: Some(NewPayee {
+                payee: PayeeId::from_uuid(uuid::Uuid::from_u128(payee)),
+                sent: MinorUnits::ZERO,
+            }),
         }
     }
 
@@ -159,6 +171,16 @@ mod tests {
             check(&[first(1, 13), first(2, 25), first(1, 13)]),
             Err(ToolCode::LimitFirstPayment)
         );
+        let after = |sent: i64, amount: i64| {
+            let mut payment = first(1, amount);
+            payment.first_to = payment.first_to.map(|new| NewPayee {
+                sent: units(sent),
+                ..new
+            });
+            check(&[payment])
+        };
+        assert_eq!(after(20, 5), Ok(()));
+        assert_eq!(after(20, 6), Err(ToolCode::LimitFirstPayment));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use countersign_store::action::StoredAction;
 
 use crate::{
     card::{Card, YouWrote},
+    care,
     event::timestamp,
     facts::Facts,
     picture::Picture,
@@ -124,6 +125,11 @@ pub(crate) fn draw(
 fn ended(action: &StoredAction, picture: &Picture<'_>) -> String {
     match action.state {
         ActionState::Superseded => "Replaced by a newer request.".to_owned(),
+        ActionState::Cancelled if action.reason.as_deref() == Some(care::TOLD) => {
+            "Stopped. Nothing was sent. Nobody from the bank or the police tells you what to answer here: end the \
+             call, and call the number on the back of your card."
+                .to_owned()
+        }
         ActionState::Cancelled => "You cancelled this. Nothing happened.".to_owned(),
         ActionState::Expired => "Nobody confirmed this in time. Nothing happened.".to_owned(),
         ActionState::Refused => wording::refusal(action.reason.as_deref().unwrap_or("")).to_owned(),

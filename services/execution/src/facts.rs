@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use countersign_domain::{
-    AccountId, ActionId, CardId, Currency, Frequency, MinorUnits, Money, OrderId, PayeeId,
-    TransferId, limits::Limits,
+    AccountId, ActionId, CardId, Currency, Frequency, MinorUnits, Money, NameCheck, OrderId,
+    PayeeId, TransferId, limits::Limits,
 };
+use countersign_screening::{display_name, holder::compare};
 use countersign_store::action::ActionError;
 use sqlx::PgConnection;
 use time::{Date, OffsetDateTime};
@@ -23,9 +24,13 @@ pub(crate) struct PayeeFact {
     pub id: PayeeId,
     pub name: String,
     pub iban: String,
-    pub name_check: String,
+    /// The holder's name, as safe to look at, where the bank knows it.
+    pub holder: Option<String>,
+    pub name_check: NameCheck,
     pub saved_year: i32,
     pub paid_before: bool,
+    /// Never paid, or for the first time only lately.
+    pub is_new: bool,
 }
 
 pub(crate) struct CardFact {
@@ -58,6 +63,10 @@ pub(crate) struct Facts {
     pub today: Date,
     pub rules_version: String,
     pub locale: String,
+    /// How long a payee counts as new after the first payment.
+    pub new_payee_seconds: i32,
+    /// A payment that takes more of the account than this is asked about where a payee is new.
+    pub large_share_percent: i16,
     pub accounts: Vec<AccountFact>,
     pub payees: Vec<PayeeFact>,
     pub cards: Vec<CardFact>,
@@ -66,6 +75,8 @@ pub(crate) struct Facts {
     pub transactions: Vec<TransactionFact>,
     pub limits: HashMap<Currency, Limits>,
     pub spent_today: HashMap<Currency, MinorUnits>,
+    /// What went to each payee within the time that they count as new.
+    pub sent_lately: HashMap<(PayeeId, Currency), MinorUnits>,
     /// What waits in payments, per action and currency.
     pub waiting: Vec<(ActionId, Currency, MinorUnits)>,
 }
@@ -78,10 +89,23 @@ fn amount(count: i64) -> Result<MinorUnits, ActionError> {
     MinorUnits::new(count).ok_or(ActionError::Corrupt("amount"))
 }
 
+/// In whose name the accounts of the customer's payees are, where they are accounts of this bank.
+async fn holders(connection: &mut PgConnection) -> Result<HashMap<PayeeId, String>, ActionError> {
+    let rows = sqlx::query!(
+        r#"SELECT payee_id AS "payee_id!", holder AS "holder!" FROM bank.payee_holders()"#
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| (PayeeId::from_uuid(row.payee_id), row.holder))
+        .collect())
+}
+
 impl Facts {
     pub async fn load(connection: &mut PgConnection) -> Result<Self, ActionError> {
         let clock = sqlx::query!(
-            r#"SELECT bank.bank_clock() AS "now!", bank.bank_day() AS "today!", rules_version,
+            r#"SELECT bank.bank_clock() AS "now!", bank.bank_day() AS "today!", rules_version, new_payee_seconds, large_share_percent,
                       (SELECT locale FROM bank.customer WHERE customer_id = bank.current_customer()) AS "locale!"
                  FROM bank.setting"#
         )
@@ -92,6 +116,8 @@ impl Facts {
             today: clock.today,
             rules_version: clock.rules_version,
             locale: clock.locale,
+            new_payee_seconds: clock.new_payee_seconds,
+            large_share_percent: clock.large_share_percent,
             accounts: Vec::new(),
             payees: Vec::new(),
             cards: Vec::new(),
@@ -99,6 +125,7 @@ impl Facts {
             transactions: Vec::new(),
             limits: HashMap::new(),
             spent_today: HashMap::new(),
+            sent_lately: HashMap::new(),
             waiting: Vec::new(),
         };
         facts.load_accounts(connection).await?;
@@ -130,22 +157,44 @@ impl Facts {
     }
 
     async fn load_payees(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
+        let holders = holders(connection).await?;
         for row in sqlx::query!(
-            r#"SELECT p.payee_id, p.name, p.iban, p.name_check, p.created_at,
-                      EXISTS (SELECT FROM bank.payee_paid d WHERE d.customer_id = p.customer_id AND d.payee_id = p.payee_id) AS "paid!"
-                 FROM bank.payee p WHERE p.customer_id = bank.current_customer() ORDER BY p.name, p.payee_id"#
+            r#"SELECT p.payee_id, p.name, p.iban, p.created_at, d.payee_id IS NOT NULL AS "paid!",
+                      coalesce(d.first_paid_at > bank.bank_clock() - (SELECT new_payee_seconds FROM bank.setting) * interval '1 second', true)
+                        AS "is_new!"
+                 FROM bank.payee p
+                 LEFT JOIN bank.payee_paid d ON d.customer_id = p.customer_id AND d.payee_id = p.payee_id
+                WHERE p.customer_id = bank.current_customer() ORDER BY p.name, p.payee_id"#
         )
         .fetch_all(&mut *connection)
         .await?
         {
+            let id = PayeeId::from_uuid(row.payee_id);
+            let holder = holders.get(&id);
             self.payees.push(PayeeFact {
-                id: PayeeId::from_uuid(row.payee_id),
+                id,
+                // The built-in checker: the bank knows the holders of its own accounts, and of no others.
+                name_check: holder
+                    .map_or(NameCheck::Unavailable, |holder| compare(&row.name, holder)),
+                holder: holder.map(|holder| display_name(holder).text),
                 name: row.name,
                 iban: row.iban,
-                name_check: row.name_check,
                 saved_year: row.created_at.year(),
                 paid_before: row.paid,
+                is_new: row.is_new,
             });
+        }
+        for row in sqlx::query!(
+            r#"SELECT payee_id AS "payee_id!", currency, sum(amount_minor_units)::bigint AS "sent!" FROM bank.transfer
+                WHERE customer_id = bank.current_customer() AND payee_id IS NOT NULL AND state <> 'voided'
+                  AND created_at > bank.bank_clock() - (SELECT new_payee_seconds FROM bank.setting) * interval '1 second'
+                GROUP BY payee_id, currency"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            let key = (PayeeId::from_uuid(row.payee_id), currency(&row.currency)?);
+            self.sent_lately.insert(key, amount(row.sent)?);
         }
         Ok(())
     }

@@ -13,8 +13,9 @@ use sqlx::PgPool;
 use time::{Date, macros::format_description};
 
 use crate::{
-    ActError, Card,
+    ActError, Card, cancel,
     cards::{NonceSource, load_one, show},
+    care,
     event::{self, Detail},
     facts::Facts,
     next_version::{self, NewEntry},
@@ -72,6 +73,14 @@ pub async fn fill(
         && !choices.iter().any(|choice| choice.value == input.value)
     {
         return Err(ActError::Invalid("Choose one of the list."));
+    }
+    if slot.slot == care::PURPOSE && input.value == care::TOLD {
+        // Not an answer but the way out: whoever is told what to say is being robbed.
+        cancel::write(&mut transaction, &action, care::TOLD).await?;
+        let action = load_one(&mut transaction, which).await?;
+        let card = show(&mut transaction, &action, &facts, nonce).await?;
+        transaction.commit().await?;
+        return Ok(card);
     }
     let (values, stored) = with_value(&action, &facts, slot.slot, input)?;
     let entry = NewEntry {
@@ -207,6 +216,22 @@ fn with_value(
         "payee_name" => {
             check_text(value, PAYEE_NAME_LENGTH_MAX)?;
             values.typed.insert(slot.to_owned(), value.into());
+        }
+        care::PURPOSE => {
+            values.typed.insert(slot.to_owned(), value.into());
+        }
+        care::LAST_FOUR => {
+            let line = line_mut(&mut values, input.line)?;
+            let payee = line.payee.and_then(|payee| facts.payee(payee));
+            let payee = payee.ok_or_else(bad_choice)?;
+            stored = value.to_uppercase();
+            if stored != countersign_domain::text::last_four(&payee.iban) {
+                return Err(ActError::Invalid(
+                    "The account number does not end like this. Ask the payee before you send anything.",
+                ));
+            }
+            let key = care::last_four_key(input.line);
+            values.typed.insert(key, stored.clone().into());
         }
         "details" | "value" => {
             check_text(value, TEXT_LENGTH_MAX)?;

@@ -7,6 +7,7 @@
 pub mod cancel;
 pub mod card;
 pub mod cards;
+mod care;
 pub mod confirm;
 mod draw;
 pub mod drop_line;

@@ -1,8 +1,8 @@
 //! What stands on a card: titles, rows, warnings and the record, from an action and the facts about it.
 
 use countersign_domain::{
-    ActionKind, MinorUnits, Money,
-    limits::{self, Payment, Used},
+    ActionKind, MinorUnits, Money, NameCheck,
+    limits::{self, NewPayee, Payment, Used},
     record::{ConfirmRecord, DisplayRow, RECORD_VERSION, RecordLine},
 };
 use countersign_screening::display_name;
@@ -10,6 +10,7 @@ use countersign_store::action::{StoredAction, StoredLine};
 
 use crate::{
     card::{Card, CardPayment, Warning},
+    care,
     facts::Facts,
     wording,
 };
@@ -19,8 +20,7 @@ struct Destination {
     id: String,
     name: String,
     account: String,
-    name_check: String,
-    first_payment: bool,
+    name_check: NameCheck,
     row_value: String,
     notes: Vec<String>,
 }
@@ -289,18 +289,29 @@ impl<'a> Picture<'a> {
                 term(label, text.clone());
             }
         }
+        if let Some(purpose) = care::purpose(self.action) {
+            term("What it is for", purpose.label.to_owned());
+        }
+        for line in &values.lines {
+            let key = care::last_four_key(line.line_number);
+            if let Some(serde_json::Value::String(digits)) = values.typed.get(&key) {
+                term("Account number checked", format!("·· {digits}"));
+            }
+        }
         terms
     }
 
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
-        for (_, to) in &self.lines {
+        for (line, to) in &self.lines {
             let Some(to) = to else { continue };
-            if to.first_payment {
-                warnings.push(Warning {
-                    code: "first_payment",
-                    text: format!("You have never paid {} before.", to.name),
-                });
+            if let Some(payee) = line.payee.and_then(|payee| self.facts.payee(payee)) {
+                warnings.extend(care::payee_warnings(
+                    self.action,
+                    payee,
+                    &to.name,
+                    self.facts,
+                ));
             }
             // The cut is marked in the name itself; only what hides or deceives is a warning.
             for note in to.notes.iter().filter(|note| !note.starts_with("cut:")) {
@@ -315,6 +326,7 @@ impl<'a> Picture<'a> {
                 });
             }
         }
+        warnings.extend(care::payment_warnings(self.action, self.facts));
         // Said once, however many lines pay the same payee.
         let mut said = Vec::with_capacity(warnings.len());
         for warning in warnings {
@@ -327,16 +339,18 @@ impl<'a> Picture<'a> {
 
     fn payments(&self) -> Option<Vec<Payment>> {
         let mut payments = Vec::new();
-        for (line, to) in &self.lines {
+        for (line, _) in &self.lines {
             let own = line.own_account.is_some();
             if own {
                 continue;
             }
+            let payee = line.payee.and_then(|payee| self.facts.payee(payee));
             payments.push(Payment {
                 amount: line.amount?,
-                first_to: line
-                    .payee
-                    .filter(|_| to.as_ref().is_some_and(|to| to.first_payment)),
+                first_to: payee.filter(|payee| payee.is_new).map(|payee| NewPayee {
+                    payee: payee.id,
+                    sent: care::sent(self.action, payee, self.facts),
+                }),
             });
         }
         Some(payments)
@@ -376,6 +390,9 @@ impl<'a> Picture<'a> {
             };
             if let Err(code) = limits::check(limits, used, &payments) {
                 return Some(code.text());
+            }
+            if care::is_over_name_cap(self.action, self.facts, limits.first_payment) {
+                return Some("limit_name_check");
             }
         }
         let total = self.total()?;
@@ -446,7 +463,9 @@ impl<'a> Picture<'a> {
                         amount: amount.to_wire(),
                         fee: zero.clone(),
                         name_check: to
-                            .map_or_else(|| "not_checked".to_owned(), |to| to.name_check.clone()),
+                            .map_or(NameCheck::NotChecked, |to| to.name_check)
+                            .text()
+                            .to_owned(),
                     })
                 })
                 .collect(),
@@ -491,13 +510,17 @@ fn destination(action: &StoredAction, line: &StoredLine, facts: &Facts) -> Optio
         return Some(Destination {
             id: payee.id.to_string(),
             account: payee.iban.clone(),
-            name_check: payee.name_check.clone(),
-            first_payment: !payee.paid_before,
-            row_value: format!(
-                "·· {}, saved {}",
-                countersign_domain::text::last_four(&payee.iban),
-                payee.saved_year
-            ),
+            name_check: payee.name_check,
+            // The end of the number is not shown to somebody who is asked to type it.
+            row_value: if care::wants_last_four(action, line, facts) {
+                format!("saved {}", payee.saved_year)
+            } else {
+                format!(
+                    "·· {}, saved {}",
+                    countersign_domain::text::last_four(&payee.iban),
+                    payee.saved_year
+                )
+            },
             name: name.text,
             notes: name.notes,
         });
@@ -506,8 +529,7 @@ fn destination(action: &StoredAction, line: &StoredLine, facts: &Facts) -> Optio
         return Some(Destination {
             id: account.id.to_string(),
             account: account.iban.clone(),
-            name_check: "not_checked".to_owned(),
-            first_payment: false,
+            name_check: NameCheck::NotChecked,
             row_value: format!(
                 "·· {}, your own account",
                 countersign_domain::text::last_four(&account.iban)
@@ -525,8 +547,7 @@ fn destination(action: &StoredAction, line: &StoredLine, facts: &Facts) -> Optio
         let name = display_name(&transaction.counterparty);
         return Some(Destination {
             id: transaction.id.to_string(),
-            name_check: "not_checked".to_owned(),
-            first_payment: false,
+            name_check: NameCheck::NotChecked,
             row_value: format!(
                 "·· {}, where it came from",
                 countersign_domain::text::last_four(&iban)

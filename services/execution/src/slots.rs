@@ -2,20 +2,57 @@
 
 use countersign_domain::{ActionKind, DisputeReason, Frequency};
 use countersign_screening::display_name;
-use countersign_store::{action::StoredAction, slots};
+use countersign_store::{
+    action::{StoredAction, StoredLine},
+    slots,
+};
 
 use crate::{
     card::{Choice, OpenSlot, SlotInput},
+    care,
     facts::Facts,
     wording,
 };
 
-/// The open slots of an action, in the order a person fills them: which are open `store` says, what they look like this room.
+/// The open slots of an action, in the order a person fills them: which values are missing `store` says, what else the bank asks
+/// [`care`] says, what they look like this room.
 pub(crate) fn open_slots(action: &StoredAction, facts: &Facts) -> Vec<OpenSlot> {
-    slots::open_slots(action.kind, &action.values)
+    let mut slots: Vec<OpenSlot> = slots::open_slots(action.kind, &action.values)
         .into_iter()
         .map(|open| field(open, action, facts))
-        .collect()
+        .collect();
+    for line in &action.values.lines {
+        if care::wants_last_four(action, line, facts) {
+            slots.push(last_four(line, facts));
+        }
+    }
+    if care::wants_purpose(action, facts) {
+        slots.push(choice(
+            care::PURPOSE,
+            "What is this payment for?",
+            "Nobody from the bank tells you what to answer. Not sure? Call the number on the back of your card first.",
+            care::PURPOSES.iter().map(|purpose| Choice {
+                value: purpose.code.to_owned(),
+                label: purpose.label.to_owned(),
+            }),
+        ));
+    }
+    slots
+}
+
+fn last_four(line: &StoredLine, facts: &Facts) -> OpenSlot {
+    let name = line
+        .payee
+        .and_then(|payee| facts.payee(payee))
+        .map_or_else(String::new, |payee| display_name(&payee.name).text);
+    OpenSlot {
+        line: line.line_number,
+        ..text(
+            care::LAST_FOUR,
+            &format!("Last four characters of the account number of {name}"),
+            "The account is in another name. Take them from a bill or a card of theirs, not from a message.",
+        )
+    }
 }
 
 fn field(open: slots::OpenSlot, action: &StoredAction, facts: &Facts) -> OpenSlot {

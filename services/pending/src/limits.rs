@@ -1,10 +1,15 @@
 //! How much may be asked for.
 
+use std::collections::HashMap;
+
 use countersign_domain::{
-    ActionKind, MinorUnits, ToolCode,
-    limits::{Limits, Payment, Used, check},
+    ActionKind, MinorUnits, PayeeId, ToolCode,
+    limits::{Limits, NewPayee, Payment, Used, check},
 };
-use countersign_store::{StoredVersion, read::allowance};
+use countersign_store::{
+    StoredVersion,
+    read::{allowance, payee},
+};
 use sqlx::PgConnection;
 
 use crate::{Refusal, RequestError, earlier::Earlier, facts::Facts, propose::Proposal};
@@ -23,7 +28,8 @@ pub(crate) async fn check_money(
     let Some(currency) = values.currency else {
         return Ok(());
     };
-    let payments = payments(proposal, facts);
+    let still_new = payee::still_new(connection, currency).await?;
+    let payments = payments(proposal, facts, &still_new);
     if !payments.is_empty() {
         // Without a row of limits nothing may leave in that currency: the execution says the same.
         let Some(allowance) = allowance::of(
@@ -50,7 +56,19 @@ pub(crate) async fn check_money(
 }
 
 /// The amounts that go to somebody else. A move between own accounts is bounded by the funds alone.
-fn payments(proposal: &Proposal, facts: &Facts) -> Vec<Payment> {
+fn payments(
+    proposal: &Proposal,
+    facts: &Facts,
+    still_new: &HashMap<PayeeId, MinorUnits>,
+) -> Vec<Payment> {
+    let new = |payee: PayeeId| {
+        let sent = still_new.get(&payee).copied();
+        let never_paid = facts.payee(payee).is_none_or(|payee| payee.payments == 0);
+        (never_paid || sent.is_some()).then(|| NewPayee {
+            payee,
+            sent: sent.unwrap_or_default(),
+        })
+    };
     let values = &proposal.values;
     let order_payee = values.order.and_then(|id| {
         facts
@@ -68,8 +86,7 @@ fn payments(proposal: &Proposal, facts: &Facts) -> Vec<Payment> {
             Some(Payment {
                 amount: line.amount?,
                 // Money sent back goes where it came from. While the payee is open, the lower limit waits for it.
-                first_to: payee
-                    .filter(|id| facts.payee(*id).is_none_or(|payee| payee.payments == 0)),
+                first_to: payee.and_then(new),
             })
         })
         .collect()

@@ -11,6 +11,7 @@ mod cases;
 pub mod claim;
 mod decode;
 pub mod hidden;
+pub mod holder;
 pub mod inject;
 pub mod lookalike;
 mod marks;

@@ -230,11 +230,16 @@ export class CardList {
             });
             current.busy = false;
             if (answer.kind === "ok") {
-                this.replace(answer.value, answer.value.open_slots.length === 0 ? "Check everything, then press the button." : "Noted.");
-                const next = this.#views.get(current.card.action);
-                if (next === undefined)
+                const filled = answer.value;
+                const next = filled.open_slots.length === 0 ? "Check everything, then press the button." : "Noted.";
+                // An answer can also be the way out; then the card says why it ended.
+                this.replace(filled, filled.state === "pending" ? next : (filled.message ?? ""));
+                if (filled.state !== "pending")
                     return;
-                current = next;
+                const redrawn = this.#views.get(current.card.action);
+                if (redrawn === undefined)
+                    return;
+                current = redrawn;
                 continue;
             }
             if (answer.kind === "lost") {

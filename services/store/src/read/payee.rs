@@ -1,10 +1,12 @@
 //! Saved payees.
 
-use countersign_domain::PayeeId;
+use std::collections::HashMap;
+
+use countersign_domain::{Currency, MinorUnits, PayeeId};
 use sqlx::PgConnection;
 use time::Date;
 
-use super::ReadError;
+use super::{ReadError, amount};
 
 /// A payee the customer saved. Outsiders may have chosen its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,4 +51,29 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<Payee>, ReadError>
             payments: row.payments,
         })
         .collect())
+}
+
+/// The payees who were paid for the first time so recently that they still count as new, with what went to them since in a
+/// currency.
+///
+/// # Errors
+/// When the database fails or a sum cannot be represented.
+pub async fn still_new(
+    connection: &mut PgConnection,
+    currency: Currency,
+) -> Result<HashMap<PayeeId, MinorUnits>, ReadError> {
+    sqlx::query!(
+        r#"SELECT d.payee_id, coalesce(sum(t.amount_minor_units), 0)::bigint AS "sent!"
+             FROM bank.payee_paid d
+             LEFT JOIN bank.transfer t ON t.customer_id = d.customer_id AND t.payee_id = d.payee_id AND t.currency = $1 AND t.state <> 'voided'
+            WHERE d.customer_id = bank.current_customer()
+              AND d.first_paid_at > bank.bank_clock() - (SELECT new_payee_seconds FROM bank.setting) * interval '1 second'
+            GROUP BY d.payee_id"#,
+        currency.code()
+    )
+    .fetch_all(connection)
+    .await?
+    .into_iter()
+    .map(|row| Ok((PayeeId::from_uuid(row.payee_id), amount(row.sent)?)))
+    .collect()
 }

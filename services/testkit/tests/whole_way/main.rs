@@ -5,6 +5,7 @@
 
 mod attacks;
 mod bad_inputs;
+mod care;
 mod honest;
 mod hostile_agent;
 mod races;

@@ -119,7 +119,7 @@ impl<'b> Customer<'b> {
                 .await
                 .expect("payee");
             if payments > 0 {
-                run("INSERT INTO bank.payee_paid (customer_id, payee_id, first_paid_at, payments_count) VALUES ($1, $2, bank.bank_clock(), $3)")
+                run("INSERT INTO bank.payee_paid (customer_id, payee_id, first_paid_at, payments_count) VALUES ($1, $2, bank.bank_clock() - interval '30 days', $3)")
                     .bind(payee)
                     .bind(payments)
                     .execute(admin)

@@ -1,0 +1,29 @@
+//! Whether the name of a payee is the name of the account's holder.
+
+/// What a check of a payee's name against their account said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NameCheck {
+    /// Nothing to check: an own account, or money that goes back where it came from.
+    NotChecked,
+    /// The name is the holder's.
+    Match,
+    /// The name is nearly the holder's.
+    Close,
+    /// The account is in another name.
+    NoMatch,
+    /// Whoever holds the account could not be asked, or did not say.
+    Unavailable,
+}
+
+impl NameCheck {
+    /// Its code in records.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::NotChecked => "not_checked",
+            Self::Match => "match",
+            Self::Close => "close",
+            Self::NoMatch => "no_match",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
