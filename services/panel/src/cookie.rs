@@ -1,112 +1,22 @@
 //! The one cookie of this origin: it holds the panel session's secret and nothing else.
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue};
 use countersign_domain::Secret;
+use countersign_serve::cookie::SecretCookie;
 
-/// `__Host-`: the browser takes it only with Secure, Path=/ and no Domain, so no neighbour can set it.
-const NAME: &str = "__Host-countersign-panel";
-/// Digits of a secret in the cookie.
-const SECRET_DIGITS: usize = 64;
+const COOKIE: SecretCookie = SecretCookie::new("__Host-countersign-panel");
 
 /// The session secret a request carries. None when the cookie is absent, malformed, or there twice.
 pub fn read(headers: &HeaderMap) -> Option<Secret> {
-    let mut found = None;
-    for line in headers.get_all(header::COOKIE) {
-        for pair in line.to_str().ok()?.split(';') {
-            let Some((NAME, value)) = pair.trim().split_once('=') else {
-                continue;
-            };
-            // Two of a cookie that must be one are never "the first".
-            if found.is_some() || !is_secret(value) {
-                return None;
-            }
-            found = Some(Secret::new(value));
-        }
-    }
-    found
+    COOKIE.read(headers)
 }
 
 /// The header that gives a browser its session for `seconds`.
 pub fn set(secret: &Secret, seconds: u32) -> HeaderValue {
-    header_value(&format!(
-        "{NAME}={}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age={seconds}",
-        secret.expose()
-    ))
+    COOKIE.set(secret, seconds)
 }
 
 /// The header that takes the cookie away.
 pub fn clear() -> HeaderValue {
-    header_value(&format!(
-        "{NAME}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0"
-    ))
-}
-
-fn header_value(text: &str) -> HeaderValue {
-    let mut value = HeaderValue::from_str(text).expect("a secret is hexadecimal digits");
-    value.set_sensitive(true);
-    value
-}
-
-fn is_secret(value: &str) -> bool {
-    value.len() == SECRET_DIGITS
-        && value
-            .bytes()
-            .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read_lines(lines: &[&str]) -> Option<String> {
-        let mut headers = HeaderMap::new();
-        for line in lines {
-            headers.append(header::COOKIE, line.parse().unwrap());
-        }
-        read(&headers).map(|secret| secret.expose().to_owned())
-    }
-
-    #[test]
-    fn the_cookie_comes_back_as_it_was_set() {
-        let secret = Secret::from_random([0xab; 32]);
-        let set = set(&secret, 60);
-        assert!(set.is_sensitive());
-        let text = set.to_str().unwrap();
-        for attribute in [
-            "Path=/",
-            "Secure",
-            "HttpOnly",
-            "SameSite=Strict",
-            "Max-Age=60",
-        ] {
-            assert!(
-                text.split("; ").any(|part| part == attribute),
-                "{attribute}"
-            );
-        }
-        assert!(!text.contains("Domain"));
-        let pair = text.split(';').next().unwrap();
-        assert_eq!(
-            read_lines(&[&format!("other=1; {pair}")]).as_deref(),
-            Some(secret.expose())
-        );
-    }
-
-    #[test]
-    fn what_is_not_exactly_one_secret_is_none() {
-        let good = "a".repeat(64);
-        for lines in [
-            vec![],
-            vec![format!("countersign-panel={good}")],
-            vec![format!("{NAME}={}", "A".repeat(64))],
-            vec![format!("{NAME}={}", "a".repeat(63))],
-            vec![format!("{NAME}=\"{good}\"")],
-            vec![format!("{NAME}={good}; {NAME}={good}")],
-            vec![format!("{NAME}={good}"), format!("{NAME}={good}")],
-            vec![format!("{NAME}=; {NAME}={good}")],
-        ] {
-            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            assert_eq!(read_lines(&lines), None, "{lines:?}");
-        }
-    }
+    COOKIE.clear()
 }

@@ -19,6 +19,7 @@
 mod body;
 mod config;
 mod connections;
+pub mod cookie;
 mod finish;
 pub mod guard;
 pub mod headers;
