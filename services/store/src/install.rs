@@ -16,7 +16,15 @@ pub const DATABASE_SQL: &str = include_str!("../sql/database.sql");
 pub const EXECUTION_SQL: &str = include_str!("../../../migrations/execution/execution.sql");
 
 /// The roles that log in, one per process or loop.
-pub const LOGIN_ROLES: [&str; 6] = ["bank_mcp", "intake", "panel", "poster", "sweeper", "notary"];
+pub const LOGIN_ROLES: [&str; 7] = [
+    "bank_mcp",
+    "intake",
+    "panel",
+    "poster",
+    "sweeper",
+    "notary",
+    "dashboard",
+];
 
 /// Why a database could not be made ready.
 #[derive(Debug, thiserror::Error)]

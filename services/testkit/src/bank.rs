@@ -8,7 +8,7 @@ use countersign_domain::Secret;
 use tokio::sync::OnceCell;
 
 use crate::Database;
-use crate::people::{CaptiveAgent, Customer, DoorClient};
+use crate::people::{CaptiveAgent, Customer, DoorClient, Operator};
 use crate::stack::{
     self, DemoCustomer, Logins, Ports, Service, Stack, StackOptions, programs, tokens,
 };
@@ -160,6 +160,26 @@ impl Bank {
             token.expose(),
         )
         .await
+    }
+
+    /// An operator at the dashboard, not signed in.
+    ///
+    /// # Errors
+    /// When its client cannot be made.
+    pub fn operator(&self) -> anyhow::Result<Operator> {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Operator::at(
+            &self.origin(Service::Dashboard),
+            self.stack.port(Service::Dashboard),
+        )
+    }
+
+    /// A one-use token of the dashboard for an operator of this name.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn operator_token(&self, name: &str) -> anyhow::Result<Secret> {
+        tokens::operator_token(&mut self.database.admin().await?, name).await
     }
 
     /// A client of the bank's door.

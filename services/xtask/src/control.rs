@@ -23,6 +23,8 @@ const TIME: Duration = Duration::from_secs(10);
 pub enum Question {
     /// A fresh one-use address, as this customer or as the first.
     Open(Option<String>),
+    /// A fresh one-use address of the dashboard, for this operator.
+    Operate(String),
     /// A session token for the door.
     Token(String),
 }
@@ -32,6 +34,7 @@ impl Question {
         match self {
             Self::Open(None) => "open\n".to_owned(),
             Self::Open(Some(name)) => format!("open {name}\n"),
+            Self::Operate(name) => format!("operate {name}\n"),
             Self::Token(name) => format!("token {name}\n"),
         }
     }
@@ -43,6 +46,7 @@ impl Question {
         };
         match (word, name) {
             ("open", name) => Some(Self::Open(name)),
+            ("operate", Some(name)) => Some(Self::Operate(name)),
             ("token", Some(name)) => Some(Self::Token(name)),
             _ => None,
         }
@@ -151,6 +155,7 @@ mod tests {
         for question in [
             Question::Open(None),
             Question::Open(Some("ada".to_owned())),
+            Question::Operate("demo".to_owned()),
             Question::Token("ada".to_owned()),
         ] {
             assert_eq!(Question::parse(&question.line()), Some(question));

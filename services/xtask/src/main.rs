@@ -51,6 +51,9 @@ enum Command {
         /// A demo customer's name; the first one's when left out
         #[arg(long = "as", value_name = "NAME")]
         customer: Option<String>,
+        /// Of the operators' dashboard instead, for an operator of this name
+        #[arg(long, value_name = "NAME", conflicts_with = "customer")]
+        operator: Option<String>,
     },
     /// Print a session token for the running bank's door, good for two minutes (demo only)
     Token {
@@ -88,7 +91,11 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let place = Place::new(arguments.folder)?;
     match arguments.command {
         Command::Up(arguments) => commands::up::run(place, arguments).await,
-        Command::Open { customer } => ask(&place, Question::Open(customer)).await,
+        Command::Open {
+            operator: Some(name),
+            ..
+        } => ask(&place, Question::Operate(name)).await,
+        Command::Open { customer, .. } => ask(&place, Question::Open(customer)).await,
         Command::Token { name } => ask(&place, Question::Token(name)).await,
         Command::Test(arguments) => commands::test::run(arguments).await,
         Command::Nightly(arguments) => commands::nightly::run(&arguments),

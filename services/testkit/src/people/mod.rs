@@ -5,7 +5,9 @@
 mod captive_agent;
 mod customer;
 mod door_client;
+mod operator;
 
 pub use captive_agent::{CaptiveAgent, Turn};
 pub use customer::{Customer, PanelAnswer};
 pub use door_client::{DoorClient, ToolAnswer};
+pub use operator::{Operator, Page};

@@ -109,6 +109,10 @@ impl Facts<'_> {
                 "database_url": self.logins.url("bank_mcp")?,
                 "request_keys": [keys::public(&keys.request)?],
             }),
+            Service::Dashboard => json!({
+                "dashboard_origin": self.origin(Service::Dashboard),
+                "database_url": self.logins.url("dashboard")?,
+            }),
             Service::Agent => json!({
                 "door_url": format!("{}/mcp", self.origin(Service::Door)),
                 "model": {"kind": "offline"},

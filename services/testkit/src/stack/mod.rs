@@ -33,9 +33,9 @@ use supervisor::{Plan, Supervised};
 /// Where the processes listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ports {
-    /// On this port and the four after it.
+    /// On this port and the five after it.
     From(u16),
-    /// On any five free ports.
+    /// On any six free ports.
     Any,
 }
 

@@ -13,6 +13,8 @@ pub enum Service {
     BankMcp,
     /// Drives the model.
     Agent,
+    /// What operators read.
+    Dashboard,
 }
 
 /// First of the user ids that services get under root. Systemd and the user databases of the common
@@ -21,12 +23,13 @@ const FIRST_UID: u32 = 60_711;
 
 impl Service {
     /// Every process, in the order of their ports.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Panel,
         Self::Intake,
         Self::Door,
         Self::BankMcp,
         Self::Agent,
+        Self::Dashboard,
     ];
 
     /// The name, as in `countersign-<name>`.
@@ -38,6 +41,7 @@ impl Service {
             Self::Door => "door",
             Self::BankMcp => "bank-mcp",
             Self::Agent => "agent",
+            Self::Dashboard => "dashboard",
         }
     }
 
@@ -56,7 +60,10 @@ impl Service {
     /// Whether it has a login to the database.
     #[must_use]
     pub const fn uses_database(self) -> bool {
-        matches!(self, Self::Panel | Self::Intake | Self::BankMcp)
+        matches!(
+            self,
+            Self::Panel | Self::Intake | Self::BankMcp | Self::Dashboard
+        )
     }
 
     /// The services it calls. A cage refuses every other connection.
@@ -66,15 +73,17 @@ impl Service {
             Self::Intake => &[Self::Agent],
             Self::Agent => &[Self::Door],
             Self::Door => &[Self::BankMcp],
-            Self::Panel | Self::BankMcp => &[],
+            Self::Panel | Self::BankMcp | Self::Dashboard => &[],
         }
     }
 
-    /// The host that its listener answers to, without the port: the panel alone has a name with cookies.
+    /// The host that its listener answers to, without the port: only panel and dashboard have names
+    /// with cookies, and not the same one: browsers share cookies between the ports of a host.
     #[must_use]
     pub const fn host(self) -> &'static str {
         match self {
             Self::Panel => "localhost",
+            Self::Dashboard => "dashboard.localhost",
             _ => "127.0.0.1",
         }
     }

@@ -55,6 +55,25 @@ pub async fn login_token(admin: &mut PgConnection, customer: CustomerId) -> anyh
     Ok(token)
 }
 
+/// Makes a one-use token for an operator; the dashboard takes it in the address's fragment.
+///
+/// # Errors
+/// When the database refuses, or the name is none.
+pub async fn operator_token(admin: &mut PgConnection, operator: &str) -> anyhow::Result<Secret> {
+    let token = random_secret()?;
+    sqlx::query(
+        "INSERT INTO bank.operator_token (token_hash, operator, expires_at) \
+         VALUES ($1, $2, bank.bank_clock() + make_interval(secs => $3))",
+    )
+    .bind(token.hash().as_slice())
+    .bind(operator)
+    .bind(LOGIN_LINK_SECONDS)
+    .execute(admin)
+    .await
+    .context("store the operator's token")?;
+    Ok(token)
+}
+
 /// Makes a session token for the door, as the chat's origin would for one turn: a conversation, a grant for
 /// the bank's server, a signature. It reads and asks as `customer` for two minutes at most.
 ///

@@ -6,6 +6,7 @@
 mod attacks;
 mod bad_inputs;
 mod care;
+mod dashboard;
 mod honest;
 mod hostile_agent;
 mod races;

@@ -31,8 +31,8 @@ pub struct UpArguments {
     /// Delete everything an earlier start has kept, and begin with a new demo bank
     #[arg(long)]
     fresh: bool,
-    /// First of the five ports
-    #[arg(long, default_value_t = 8480, value_parser = clap::value_parser!(u16).range(1024..=65_531))]
+    /// First of the six ports
+    #[arg(long, default_value_t = 8480, value_parser = clap::value_parser!(u16).range(1024..=65_530))]
     port_base: u16,
 }
 
@@ -51,7 +51,7 @@ pub async fn run(place: Place, arguments: UpArguments) -> anyhow::Result<()> {
     println!("\n  Open  {}\n", bank.address(None).await?);
     println!(
         "The link works once, within {} minutes; `cargo xtask open` prints a fresh one (`--as kabir` for \
-         another customer).\n{}\nStop with Ctrl-C. What happened is kept in {}; `cargo xtask up --fresh` begins \
+         another customer, `--operator NAME` for the operators' dashboard).\n{}\nStop with Ctrl-C. What happened is kept in {}; `cargo xtask up --fresh` begins \
          anew.",
         tokens::LOGIN_LINK_SECONDS / 60,
         isolation(),
@@ -84,7 +84,7 @@ fn what_to_do(error: ListenError) -> anyhow::Error {
 /// What keeps the processes apart on this machine, in one line.
 fn isolation() -> String {
     let users = if spawn::effective_uid() == 0 {
-        let (first, last) = (Service::ALL[0].uid(), Service::ALL[4].uid());
+        let (first, last) = (Service::ALL[0].uid(), Service::ALL[5].uid());
         format!("Each process runs as a user of its own ({first} to {last})")
     } else {
         "All processes run as your user, each with keys and a login of its own".to_owned()
@@ -267,6 +267,7 @@ impl Running {
             };
             let answer = match question {
                 Question::Open(name) => self.address(name.as_deref()).await,
+                Question::Operate(name) => self.dashboard_address(&name).await,
                 Question::Token(name) => self.token(&name).await,
             };
             asker.answer(answer).await;
@@ -292,6 +293,15 @@ impl Running {
         Ok(format!(
             "{}/#{}",
             self.stack.origin(Service::Panel),
+            token.expose()
+        ))
+    }
+
+    async fn dashboard_address(&mut self, operator: &str) -> anyhow::Result<String> {
+        let token = tokens::operator_token(&mut self.admin, operator).await?;
+        Ok(format!(
+            "{}/#{}",
+            self.stack.origin(Service::Dashboard),
             token.expose()
         ))
     }

@@ -1,0 +1,17 @@
+//! The dashboard's config: one JSON object, secrets included, read once at start.
+
+use countersign_domain::Secret;
+use countersign_serve::Listen;
+use serde::Deserialize;
+
+/// Everything the dashboard is told. An unknown or missing field stops the start.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where it listens.
+    pub listen: Listen,
+    /// The one origin this page has, such as `http://dashboard.localhost:8485`.
+    pub dashboard_origin: String,
+    /// The database, as the role that reads for operators.
+    pub database_url: Secret,
+}

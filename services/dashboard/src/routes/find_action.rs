@@ -1,0 +1,60 @@
+//! `GET /find?q=…`: a request by its id, its receipt's address or its receipt's short code.
+
+use axum::{
+    extract::{Query, State},
+    response::{IntoResponse, Redirect, Response},
+};
+use countersign_domain::ActionId;
+use serde::Deserialize;
+
+use crate::{app::App, page::PageError, session, session::Operator};
+
+/// Longest question that is looked at.
+const QUESTION_LENGTH_MAX: usize = 100;
+/// Letters of a short code without its dash.
+const CODE_LETTERS: usize = 8;
+
+/// What is looked for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    q: String,
+}
+
+/// Goes to the request.
+///
+/// # Errors
+/// [`PageError::NotFound`] when nothing has this id or code.
+pub async fn find_action(
+    State(app): State<App>,
+    operator: Operator,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, PageError> {
+    let asked = wanted.q.trim();
+    if asked.len() > QUESTION_LENGTH_MAX {
+        return Err(PageError::NotFound);
+    }
+    let last = asked.rsplit('/').next().unwrap_or_default();
+    if let Ok(action) = last.trim_end_matches(".json").parse::<ActionId>() {
+        return Ok(Redirect::to(&format!("/actions/{action}")).into_response());
+    }
+    let code: String = asked
+        .chars()
+        .filter(|letter| !matches!(letter, '-' | ' '))
+        .map(|letter| letter.to_ascii_uppercase())
+        .collect();
+    if code.len() != CODE_LETTERS || !code.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(PageError::NotFound);
+    }
+    let mut transaction = session::begin(&app.pool, &operator.secret).await?;
+    let found = sqlx::query_scalar!(
+        "SELECT action_id FROM bank.execution WHERE bank.short_code(executed_hash) = $1 ORDER BY executed_at DESC LIMIT 1",
+        code
+    )
+    .fetch_optional(&mut *transaction)
+    .await?
+    .ok_or(PageError::NotFound)?;
+    transaction.rollback().await?;
+    let action = ActionId::from_uuid(found);
+    Ok(Redirect::to(&format!("/actions/{action}")).into_response())
+}

@@ -1,0 +1,42 @@
+//! `POST /login`: the one-use token of a printed address becomes an operator's session.
+
+use axum::{
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use countersign_domain::Secret;
+use countersign_serve::{Json, Problem};
+use serde::Deserialize;
+
+use crate::{app::App, cookie, session};
+
+/// Longest token that is looked at.
+const TOKEN_LENGTH_MAX: usize = 200;
+
+/// The token as the page took it from its address.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    token: Secret,
+}
+
+/// Begins a session.
+pub async fn log_in(State(app): State<App>, Json(input): Json<Input>) -> Response {
+    if input.token.expose().len() > TOKEN_LENGTH_MAX {
+        return Problem::unauthorized().into_response();
+    }
+    match session::redeem(&app.pool, &input.token).await {
+        Ok(Some(secret)) => {
+            let cookie = cookie::set(&secret, session::SESSION_SECONDS);
+            (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
+        }
+        Ok(None) => Problem::unauthorized()
+            .with_detail("This address was used before or is too old. Ask for a fresh one.")
+            .into_response(),
+        Err(error) => {
+            tracing::error!(%error, "Could not redeem an operator's token");
+            Problem::internal().into_response()
+        }
+    }
+}
