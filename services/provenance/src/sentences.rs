@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{
     tags::Tags,
-    tokens::{Kind, Token, is_negation},
+    tokens::{Kind, Token, contrasts, is_negation},
 };
 
 /// One sentence: its tokens without the mark that ends it.
@@ -137,6 +137,13 @@ pub(crate) fn clauses(tokens: &[Token]) -> Vec<Range<usize>> {
 
 fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     let token = &tokens[at];
+    // "…, et non 87": the conjunction goes with the "no" that it makes a denial.
+    if at + 1 < tokens.len() && contrasts(tokens, at + 1) {
+        return true;
+    }
+    if contrasts(tokens, at) {
+        return false;
+    }
     let denied = !is_soft(tokens, at - 1)
         && (start..at).any(|at| is_negation(tokens, at) || tokens[at].has(Tags::STOP));
     let only_light = tokens[start..at]

@@ -87,6 +87,9 @@ impl Token {
 /// before a mark, at the end, or before a word of correction.
 pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
     let token = &tokens[at];
+    if token.kind == Kind::Word && contrasts(tokens, at) {
+        return true;
+    }
     if token.kind != Kind::Word || !token.has(Tags::NEG) {
         return false;
     }
@@ -107,6 +110,21 @@ pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
     let answers = (token.has(Tags::NO) && (before_mark || before_cue))
         || (token.has(Tags::TAKE_BACK) && before_mark);
     !answers
+}
+
+/// "78, et non 87", "do Kasi, a nie do Marka": joined to what was asked, a "no" right before a value denies that value.
+pub(crate) fn contrasts(tokens: &[Token], at: usize) -> bool {
+    let joined = at.checked_sub(1).is_some_and(|before| {
+        tokens[before].kind == Kind::Word && tokens[before].has(Tags::AND.union(Tags::CONTRAST))
+    });
+    let leads = Tags::TO.union(Tags::FOR).union(Tags::DET);
+    let value = tokens[at + 1..]
+        .iter()
+        .take(3)
+        .find(|token| !(token.kind == Kind::Word && token.has(leads)));
+    let denies_value =
+        value.is_some_and(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
+    joined && denies_value && tokens[at].has(Tags::NO.union(Tags::NEG))
 }
 
 /// "N'envoie que 20": no other word denies, and a value follows the "que".
