@@ -223,7 +223,7 @@ impl Running {
         say("Preparing the bank's database.");
         let logins = prepare(&mut admin, &storage).await?;
         let customers = tokens::customers(&mut admin).await?;
-        say("Starting panel, intake, door, bank-mcp and agent.");
+        say("Starting panel, intake, door, bank-mcp, agent and dashboard.");
         let stack = Stack::start(StackOptions {
             listeners,
             folder: state.folder(),

@@ -105,7 +105,7 @@ fn no_child_holds_a_secret_in_its_arguments_or_environment() {
             );
         }
     }
-    assert_eq!(services, 5);
+    assert_eq!(services, 6);
     // Nor does a log, and only its owner reads what is kept.
     for entry in scratch.files() {
         use std::os::unix::fs::PermissionsExt;
