@@ -91,7 +91,7 @@ impl Copy {
         ] {
             fs::copy(root.join(file), copy.0.path().join(file))?;
         }
-        for group in ["services", "eval"] {
+        for group in ["services", "eval", "fixtures/servers"] {
             let Ok(members) = fs::read_dir(root.join(group)) else {
                 continue;
             };
