@@ -46,7 +46,7 @@ pub fn targets(workshop: &Workshop) -> anyhow::Result<Vec<Value>> {
         "name": DOOR, "kind": "http", "url": url(front), "needs": [echo(back)],
         "cmd": [
             workshop.door, "serve", "--policy", policy, "--listen", format!("127.0.0.1:{front}"),
-            "--log", workshop.record("http-door")?, "--key", workshop.log_key()?,
+            "--log", workshop.record("http-door")?, "--keys", workshop.keys()?,
         ],
     }));
     let (front, back) = (port(), port());
@@ -59,7 +59,8 @@ pub fn targets(workshop: &Workshop) -> anyhow::Result<Vec<Value>> {
         "upstream": {"name": "echo", "url": url(back)},
         "session_keys": [session.verifying_key_file()?],
         "request_key": token::key("bench-request")?,
-        "receipt_key": serde_json::from_str::<Value>(&std::fs::read_to_string(workshop.log_key()?)?)?,
+        "receipt_key": token::key("bench-log")?,
+        "record": "written",
         "log_directory": workshop.record("http-tokens")?,
         "log_origin": "countersign.example/bench",
     });

@@ -31,6 +31,9 @@ tools:
       text: {type: string, required: true, max_length: 4096}
 "#;
 
+/// The one server behind it; its command is given on the command line.
+const SERVER: &str = "servers:\n  echo: {}\n";
+
 /// Screening switched on, on top of it.
 pub const SCREENING: &str =
     "redaction:\n  results: true\ninjection:\n  results: flag\n  definitions: flag\n";
@@ -44,8 +47,8 @@ pub fn targets(workshop: &Workshop) -> anyhow::Result<Vec<Value>> {
         json!({"name": DIRECT, "kind": "stdio", "cmd": ["{server...}"]}),
         json!({"name": RELAY, "kind": "stdio", "cmd": [workshop.relay, "lines", "{server...}"]}),
     ];
-    let policy = workshop.write("policy.yaml", POLICY)?;
-    let screening = workshop.write("screening.yaml", &format!("{POLICY}{SCREENING}"))?;
+    let policy = workshop.write("policy.yaml", &format!("{POLICY}{SERVER}"))?;
+    let screening = workshop.write("screening.yaml", &format!("{POLICY}{SERVER}{SCREENING}"))?;
     for (name, policy, record) in [
         (WRITTEN, &policy, "written"),
         (DURABLE, &policy, "durable"),
@@ -56,7 +59,7 @@ pub fn targets(workshop: &Workshop) -> anyhow::Result<Vec<Value>> {
         targets.push(json!({
             "name": name, "kind": "stdio",
             "cmd": [
-                workshop.door, "run", "--policy", policy, "--log", log, "--key", workshop.log_key()?, "--record", record,
+                workshop.door, "run", "--policy", policy, "--log", log, "--keys", workshop.keys()?, "--record", record,
                 "--", "{server...}",
             ],
         }));

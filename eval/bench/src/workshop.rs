@@ -86,17 +86,24 @@ impl Workshop {
         Ok(path)
     }
 
-    /// The file with the key that signs the records' heads, the same all through a run.
+    /// The folder with the key that signs the records' heads, the same all through a run.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn log_key(&self) -> anyhow::Result<PathBuf> {
-        let path = self.folder.join("log-key.json");
-        if path.exists() {
-            return Ok(path);
+    /// When the key cannot be made.
+    pub fn keys(&self) -> anyhow::Result<PathBuf> {
+        let folder = self.folder.join("keys");
+        if !folder.exists() {
+            let mut make = Command::new(&self.door);
+            make.args([
+                "keys",
+                "init",
+                "--origin",
+                "countersign.example/bench",
+                "--keys",
+            ]);
+            must(make.arg(&folder))?;
         }
-        let key = crate::token::key("bench-log")?;
-        self.write("log-key.json", &serde_json::to_string(&key)?)
+        Ok(folder)
     }
 
     /// An empty folder for one target's record.
