@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+pub mod assets;
 mod body;
 mod config;
 mod connections;
