@@ -181,11 +181,12 @@ fn pieces(conversation: &Conversation, grounding: &Grounding) -> Vec<Vec<Piece>>
     for refusal in &grounding.refusals {
         mark(refusal.at, "refused");
     }
-    for ask in &grounding.acts {
-        mark(ask.clause, "asks");
+    let clauses = grounding.acts.iter().map(|ask| ask.clause);
+    for clause in clauses.chain(grounding.payments.iter().map(|ask| ask.clause)) {
+        mark(clause, "asks");
     }
+    // Behind all clauses: two payments of one clause keep the values of both.
     for ask in &grounding.payments {
-        mark(ask.clause, "asks");
         ask.amount
             .iter()
             .for_each(|amount| mark(amount.at, "amount"));
@@ -312,6 +313,17 @@ mod tests {
             .map(|piece| piece.text.as_str())
             .collect();
         assert_eq!(whole, "Send 50 to Alice. Actually, 20 to Bob");
+    }
+
+    #[test]
+    fn two_payments_of_one_clause_keep_the_values_of_both() {
+        let shown = explain(&said(&["Pay Alice 30 and Bob 45"]), Currency::Eur);
+        let marked: Vec<_> = shown.messages[0]
+            .iter()
+            .filter(|piece| ["amount", "payee"].contains(&piece.class))
+            .map(|piece| piece.text.as_str())
+            .collect();
+        assert_eq!(marked, ["Alice", "30", "Bob", "45"]);
     }
 
     #[test]
