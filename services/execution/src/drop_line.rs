@@ -1,15 +1,15 @@
 //! Drops a line: the customer takes one payment out of a request of several.
 
-use countersign_domain::{ActionId, ActionKind, ActionState, Secret};
-use countersign_store::{grounding, session};
+use countersign_domain::{ActionId, ActionKind, Secret};
+use countersign_store::grounding;
 use sqlx::PgPool;
 
 use crate::{
     ActError, Card,
-    cards::{NonceSource, load_one, show},
-    event::{self, Detail},
-    facts::Facts,
-    next_version::{self, NewEntry},
+    cards::NonceSource,
+    change::Change,
+    event::Detail,
+    next_version::NewEntry,
     recheck::{self, Standing},
 };
 
@@ -36,26 +36,23 @@ pub async fn drop_line(
     input: DropInput,
     nonce: NonceSource<'_>,
 ) -> Result<Card, ActError> {
-    let mut transaction = session::begin(pool, secret).await?;
-    session::lock_customer(&mut transaction).await?;
-    let action = load_one(&mut transaction, which).await?;
-    let facts = Facts::load(&mut transaction).await?;
-    if action.state != ActionState::Pending || action.expires_at <= facts.now {
-        let card = show(&mut transaction, &action, &facts, nonce).await?;
-        return Err(ActError::NotOpen(Box::new(card)));
-    }
-    let words = grounding::load(&mut transaction, action.conversation, Some(action.id)).await?;
-    let entries = recheck::load_entries(&mut transaction, &action).await?;
-    let standing = recheck::recheck(&action, &entries, &words, &facts);
+    let mut change = Change::begin(pool, secret, which, nonce).await?;
+    let Change {
+        transaction,
+        action,
+        facts,
+        ..
+    } = &mut change;
+    let words = grounding::load(transaction, action.conversation, Some(action.id)).await?;
+    let entries = recheck::load_entries(transaction, action).await?;
+    let standing = recheck::recheck(action, &entries, &words, facts);
     let mut values = action.values.clone();
     values.lines.retain(|line| line.line_number != input.line);
     let is_on_this_card = action.kind == ActionKind::Transfer
         && values.version == input.version
         && values.lines.len() < action.values.lines.len();
     if !is_on_this_card || !matches!(standing, Standing::Live { .. }) {
-        let card = show(&mut transaction, &action, &facts, nonce).await?;
-        transaction.commit().await?;
-        return Err(ActError::StaleCard(Box::new(card)));
+        return change.stale().await;
     }
     if values.lines.is_empty() {
         return Err(ActError::Invalid(
@@ -72,31 +69,9 @@ pub async fn drop_line(
         line: input.line,
         value: &through,
     };
-    let version = next_version::write(
-        &mut transaction,
-        &action,
-        &values,
-        entry,
-        &facts.rules_version,
-    )
-    .await?;
-    let now = session::bank_clock(&mut transaction).await?;
     let detail = Detail {
         line: Some(input.line),
         ..Detail::default()
     };
-    event::record(
-        &mut transaction,
-        "line_dropped",
-        which,
-        version,
-        now,
-        detail,
-    )
-    .await?;
-    let action = load_one(&mut transaction, which).await?;
-    let facts = Facts::load(&mut transaction).await?;
-    let card = show(&mut transaction, &action, &facts, nonce).await?;
-    transaction.commit().await?;
-    Ok(card)
+    change.make(&values, entry, "line_dropped", detail).await
 }

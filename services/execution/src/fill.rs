@@ -1,25 +1,16 @@
 //! Fills an open slot: the value becomes a panel entry, the action a new version, the card a new card.
 
 use countersign_domain::{
-    AccountId, ActionId, ActionKind, ActionState, CardId, Money, OrderId, PayeeId, Secret,
-    TransferId,
+    AccountId, ActionId, ActionKind, CardId, Money, OrderId, PayeeId, Secret, TransferId,
     text::{is_hidden, parse_iban},
 };
-use countersign_store::{
-    action::{StoredAction, StoredLine, StoredVersion},
-    session,
-};
+use countersign_store::action::{StoredAction, StoredLine, StoredVersion};
 use sqlx::PgPool;
 use time::{Date, macros::format_description};
 
 use crate::{
-    ActError, Card, cancel,
-    cards::{NonceSource, load_one, show},
-    care,
-    event::{self, Detail},
-    facts::Facts,
-    next_version::{self, NewEntry},
-    slots::open_slots,
+    ActError, Card, cancel, cards::NonceSource, care, change::Change, event::Detail, facts::Facts,
+    next_version::NewEntry, slots::open_slots,
 };
 
 /// Longest text a customer types into a slot, in characters.
@@ -53,21 +44,12 @@ pub async fn fill(
     input: &FillInput,
     nonce: NonceSource<'_>,
 ) -> Result<Card, ActError> {
-    let mut transaction = session::begin(pool, secret).await?;
-    session::lock_customer(&mut transaction).await?;
-    let action = load_one(&mut transaction, which).await?;
-    let facts = Facts::load(&mut transaction).await?;
-    if action.state != ActionState::Pending || action.expires_at <= facts.now {
-        let card = show(&mut transaction, &action, &facts, nonce).await?;
-        return Err(ActError::NotOpen(Box::new(card)));
-    }
-    let slot = open_slots(&action, &facts)
+    let mut change = Change::begin(pool, secret, which, nonce).await?;
+    let slot = open_slots(&change.action, &change.facts)
         .into_iter()
         .find(|slot| slot.slot == input.slot && slot.line == input.line);
-    let (Some(slot), true) = (slot, action.values.version == input.version) else {
-        let card = show(&mut transaction, &action, &facts, nonce).await?;
-        transaction.commit().await?;
-        return Err(ActError::StaleCard(Box::new(card)));
+    let (Some(slot), true) = (slot, change.action.values.version == input.version) else {
+        return change.stale().await;
     };
     if let Some(choices) = &slot.choices
         && !choices.iter().any(|choice| choice.value == input.value)
@@ -76,38 +58,21 @@ pub async fn fill(
     }
     if slot.slot == care::PURPOSE && input.value == care::TOLD {
         // Not an answer but the way out: whoever is told what to say is being robbed.
-        cancel::write(&mut transaction, &action, care::TOLD).await?;
-        let action = load_one(&mut transaction, which).await?;
-        let card = show(&mut transaction, &action, &facts, nonce).await?;
-        transaction.commit().await?;
-        return Ok(card);
+        cancel::write(&mut change.transaction, &change.action, care::TOLD).await?;
+        return change.end().await;
     }
-    let (values, stored) = with_value(&action, &facts, slot.slot, input)?;
+    let (values, stored) = with_value(&change.action, &change.facts, slot.slot, input)?;
     let entry = NewEntry {
         slot: slot.slot,
         line: slot.line,
         value: &stored,
     };
-    let version = next_version::write(
-        &mut transaction,
-        &action,
-        &values,
-        entry,
-        &facts.rules_version,
-    )
-    .await?;
-    let now = session::bank_clock(&mut transaction).await?;
     let detail = Detail {
         slot: Some(slot.slot),
         line: (slot.line > 0).then_some(slot.line),
         ..Detail::default()
     };
-    event::record(&mut transaction, "slot_filled", which, version, now, detail).await?;
-    let action = load_one(&mut transaction, which).await?;
-    let facts = Facts::load(&mut transaction).await?;
-    let card = show(&mut transaction, &action, &facts, nonce).await?;
-    transaction.commit().await?;
-    Ok(card)
+    change.make(&values, entry, "slot_filled", detail).await
 }
 
 /// The values with the slot filled, and the text that goes into the panel entry.

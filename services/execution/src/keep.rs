@@ -1,15 +1,15 @@
 //! Keep: the customer took the words back that took the request back.
 
-use countersign_domain::{ActionId, ActionState, Secret};
-use countersign_store::{grounding, session};
+use countersign_domain::{ActionId, Secret};
+use countersign_store::grounding;
 use sqlx::PgPool;
 
 use crate::{
     ActError, Card,
-    cards::{NonceSource, load_one, show},
-    event::{self, Detail},
-    facts::Facts,
-    next_version::{self, NewEntry},
+    cards::NonceSource,
+    change::Change,
+    event::Detail,
+    next_version::NewEntry,
     recheck::{self, Standing},
 };
 
@@ -24,22 +24,19 @@ pub async fn keep(
     version: i32,
     nonce: NonceSource<'_>,
 ) -> Result<Card, ActError> {
-    let mut transaction = session::begin(pool, secret).await?;
-    session::lock_customer(&mut transaction).await?;
-    let action = load_one(&mut transaction, which).await?;
-    let facts = Facts::load(&mut transaction).await?;
-    if action.state != ActionState::Pending || action.expires_at <= facts.now {
-        let card = show(&mut transaction, &action, &facts, nonce).await?;
-        return Err(ActError::NotOpen(Box::new(card)));
-    }
-    let input = grounding::load(&mut transaction, action.conversation, Some(action.id)).await?;
-    let entries = recheck::load_entries(&mut transaction, &action).await?;
-    let standing = recheck::recheck(&action, &entries, &input, &facts);
+    let mut change = Change::begin(pool, secret, which, nonce).await?;
+    let Change {
+        transaction,
+        action,
+        facts,
+        ..
+    } = &mut change;
+    let input = grounding::load(transaction, action.conversation, Some(action.id)).await?;
+    let entries = recheck::load_entries(transaction, action).await?;
+    let standing = recheck::recheck(action, &entries, &input, facts);
     let asks = matches!(standing, Standing::AsksAgain { .. });
     if !asks || action.values.version != version {
-        let card = show(&mut transaction, &action, &facts, nonce).await?;
-        transaction.commit().await?;
-        return Err(ActError::StaleCard(Box::new(card)));
+        return change.stale().await;
     }
     // It stands against everything said so far; anything said later can take it back again.
     let through = input
@@ -52,26 +49,6 @@ pub async fn keep(
         line: 0,
         value: &value,
     };
-    let version = next_version::write(
-        &mut transaction,
-        &action,
-        &action.values,
-        entry,
-        &facts.rules_version,
-    )
-    .await?;
-    let now = session::bank_clock(&mut transaction).await?;
-    event::record(
-        &mut transaction,
-        "kept",
-        which,
-        version,
-        now,
-        Detail::default(),
-    )
-    .await?;
-    let action = load_one(&mut transaction, which).await?;
-    let card = show(&mut transaction, &action, &facts, nonce).await?;
-    transaction.commit().await?;
-    Ok(card)
+    let values = action.values.clone();
+    change.make(&values, entry, "kept", Detail::default()).await
 }

@@ -8,6 +8,7 @@ pub mod cancel;
 pub mod card;
 pub mod cards;
 mod care;
+mod change;
 pub mod confirm;
 mod draw;
 pub mod drop_line;
