@@ -237,6 +237,45 @@ async fn after_its_time_a_card_moves_nothing() {
 }
 
 #[tokio::test]
+async fn what_is_over_is_not_changed_any_more() {
+    let bank = Bank::start().await;
+    let ada = bank.sign_in("Ada").await;
+    ada.writes("Send some money to Bob").await;
+    let late = ada.is_asked(Some("Bob Smith"), None).await;
+    let kabir = bank.sign_in("Kabir").await;
+    kabir.writes("Send some money").await;
+    let over = kabir.is_asked(None, None).await;
+    let cancel = format!("/api/actions/{}/cancel", over.text());
+    assert_eq!(
+        kabir.post(&cancel, &json!({"version": 1})).await.status(),
+        200
+    );
+    for (visitor, asked, seconds) in [(&kabir, &over, 0), (&ada, &late, 601)] {
+        bank.database.set_clock_ahead(seconds).await.unwrap();
+        for (change, body) in [
+            (
+                "fill",
+                json!({"version": 1, "slot": "amount", "line": 1, "value": "25.50"}),
+            ),
+            ("keep", json!({"version": 1})),
+            ("drop", json!({"version": 1, "line": 1})),
+        ] {
+            let path = format!("/api/actions/{}/{change}", asked.text());
+            let (status, code, _) = problem(visitor.post(&path, &body).await).await;
+            // The sweeper may have been there first; both say that it is over.
+            assert!(
+                matches!(
+                    (status, code.as_str()),
+                    (409, "not_open") | (410, "expired")
+                ),
+                "{change}: {status} {code}"
+            );
+        }
+        assert_eq!(visitor.card(asked).await["version"], 1);
+    }
+}
+
+#[tokio::test]
 async fn a_note_is_one_visible_line() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
