@@ -4,7 +4,7 @@ use countersign_domain::{Currency, MinorUnits};
 
 use crate::{
     ActAsk, Grounded, MessageSpan, PaymentAsk, Reason, Refusal, Target,
-    moves::{Fragment, HowMuch, Move, Pair, Said, Strength, Terms, Who},
+    moves::{Fragment, Move, Pair, Said, Strength, Terms},
     slots::{set_amount, set_payee},
 };
 
@@ -13,7 +13,7 @@ use crate::{
 pub(crate) struct Payment {
     pub ask: PaymentAsk,
     /// Requests of one clause belong together: a correction without a name is about them.
-    group: usize,
+    pub group: usize,
     /// Why it is live no more.
     pub ended: Option<Reason>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Dialogue {
     pub acts: Vec<OtherAct>,
     pub refusals: Vec<Refusal>,
     pub taken_back_at: Option<MessageSpan>,
-    groups: usize,
+    pub(crate) groups: usize,
     /// The message before only asked something.
     asked: bool,
     account_currency: Option<Currency>,
@@ -213,180 +213,32 @@ impl Dialogue {
         }
     }
 
-    fn refuse(&mut self, at: MessageSpan, reason: Reason) {
+    pub(crate) fn refuse(&mut self, at: MessageSpan, reason: Reason) {
         self.refusals.push(Refusal { at, reason });
     }
 
-    fn live(&mut self) -> impl Iterator<Item = &mut Payment> {
+    pub(crate) fn live(&mut self) -> impl Iterator<Item = &mut Payment> {
         self.payments
             .iter_mut()
             .filter(|payment| payment.ended.is_none())
     }
 
     /// The live requests of the newest group.
-    fn focus(&mut self) -> Vec<&mut Payment> {
+    pub(crate) fn focus(&mut self) -> Vec<&mut Payment> {
         let group = self.groups;
         self.live()
             .filter(|payment| payment.group == group)
             .collect()
     }
 
-    fn end_group(&mut self, reason: Reason) {
+    pub(crate) fn end_group(&mut self, reason: Reason) {
         for payment in self.focus() {
             payment.ended = Some(reason);
         }
     }
 
-    fn take_back(&mut self, said: &Said) {
-        if matches!(said.act, Move::TakeBack { all: true, .. }) {
-            for payment in self.live() {
-                payment.ended = Some(Reason::TakenBack);
-            }
-            for act in self.acts.iter_mut().filter(|act| act.ended.is_none()) {
-                act.ended = Some(Reason::TakenBack);
-            }
-        } else {
-            self.end_group(Reason::TakenBack);
-        }
-        self.taken_back_at = Some(said.at);
-        self.refuse(said.at, Reason::TakenBack);
-    }
-
-    /// Opens a slot of the newest request again, so that a correction can fill it.
-    fn reopen(&mut self, payee: bool, amount: bool, at: MessageSpan) {
-        for payment in self.focus() {
-            if payee {
-                payment.ask.payee = None;
-                payment.ask.typed_iban = None;
-                payment.ask.open_because = Some(Reason::TakenBack);
-            }
-            if amount {
-                payment.ask.amount = None;
-                payment.ask.open_because = Some(Reason::TakenBack);
-            }
-        }
-        self.taken_back_at = Some(at);
-        self.refuse(at, Reason::TakenBack);
-    }
-
-    /// Ends the payments to some payees, or all of them where none of those is to be paid. Words that only may be
-    /// a doubt leave other payees' payments and other acts alone.
-    fn doubt(&mut self, payees: &[Target], at: MessageSpan, certain: bool) {
-        let names_one = self.payments.iter().any(|payment| {
-            payment
-                .ask
-                .payee
-                .is_some_and(|payee| payees.contains(&payee.value))
-        });
-        if !payees.is_empty() && (names_one || !certain) {
-            return self.forbid(payees, &[], Reason::TakenBack, at);
-        }
-        let mut hit = false;
-        for payment in self.live() {
-            payment.ended = Some(Reason::TakenBack);
-            hit = true;
-        }
-        if certain {
-            for act in self.acts.iter_mut().filter(|act| act.ended.is_none()) {
-                act.ended = Some(Reason::TakenBack);
-                hit = true;
-            }
-        }
-        if hit {
-            self.taken_back_at = Some(at);
-            self.refuse(at, Reason::TakenBack);
-        }
-    }
-
-    fn forbid(
-        &mut self,
-        payees: &[Target],
-        amounts: &[MinorUnits],
-        reason: Reason,
-        at: MessageSpan,
-    ) {
-        let mut hit = false;
-        for payment in self.live() {
-            let payee = payment.ask.payee.map(|payee| payee.value);
-            let amount = payment.ask.amount.map(|amount| amount.value);
-            let same_payee = payee.is_some_and(|payee| payees.contains(&payee));
-            let same_amount = amount.is_some_and(|amount| amounts.contains(&amount));
-            if same_payee || (payees.is_empty() && same_amount && reason != Reason::Negated) {
-                payment.ended = Some(Reason::TakenBack);
-                hit = true;
-            } else if payees.is_empty() && same_amount {
-                // "It's not 140": another amount may follow.
-                payment.ask.amount = None;
-                payment.ask.open_because = Some(Reason::Negated);
-                hit = true;
-            }
-        }
-        if hit {
-            self.taken_back_at = Some(at);
-        }
-        self.refuse(at, reason);
-    }
-
-    fn compute(&mut self, at: MessageSpan) {
-        for payment in self.focus() {
-            payment.ask.amount = None;
-            payment.ask.open_because = Some(Reason::Computed);
-        }
-        self.refuse(at, Reason::Computed);
-    }
-
-    fn act(&mut self, ask: ActAsk) {
-        // The newest word about one thing stands: freezing and unfreezing, changing and ending.
-        for known in self.acts.iter_mut().filter(|known| known.ended.is_none()) {
-            let card = |ask: &ActAsk| ask.card.map(|card| card.value);
-            let order = |ask: &ActAsk| ask.order.map(|order| order.value);
-            let transaction = |ask: &ActAsk| ask.transaction.map(|found| found.value);
-            let same_act = known.ask.act == ask.act && transaction(&known.ask) == transaction(&ask)
-                || undoes(known.ask.act, ask.act);
-            let same_target = card(&known.ask) == card(&ask) && order(&known.ask) == order(&ask)
-                || undoes(known.ask.act, ask.act)
-                    && (card(&known.ask).is_none() || card(&ask).is_none())
-                    && (order(&known.ask).is_none() || order(&ask).is_none());
-            if same_act && same_target {
-                known.ended = Some(Reason::TakenBack);
-            }
-        }
-        self.acts.push(OtherAct { ask, ended: None });
-        self.taken_back_at = None;
-    }
-
-    /// Asks for the card of the newest act about a card, where there was one.
-    fn card_again(&mut self, mut ask: ActAsk, at: MessageSpan) {
-        let before = self.acts.iter().rev().find(|known| {
-            matches!(
-                known.ask.act,
-                crate::Act::CardFreeze | crate::Act::CardUnfreeze
-            )
-        });
-        match before {
-            Some(before) => {
-                ask.card = before.ask.card;
-                self.act(ask);
-            }
-            None => self.refuse(at, Reason::NoRequest),
-        }
-    }
-
-    fn fill_card(&mut self, fill: &ActAsk) {
-        let open = self.acts.iter_mut().rev().find(|known| {
-            known.ended.is_none()
-                && matches!(
-                    known.ask.act,
-                    crate::Act::CardFreeze | crate::Act::CardUnfreeze
-                )
-        });
-        if let Some(known) = open {
-            known.ask.card = fill.card;
-        }
-    }
-
     /// The amount a "same amount" means: the newest live request's, if it has one.
-    fn same_amount(&self) -> Option<(Grounded<MinorUnits>, Currency)> {
+    pub(crate) fn same_amount(&self) -> Option<(Grounded<MinorUnits>, Currency)> {
         let newest = self
             .payments
             .iter()
@@ -395,7 +247,7 @@ impl Dialogue {
         Some((newest.ask.amount?, newest.ask.currency))
     }
 
-    fn build(&self, pair: &Pair, terms: &Terms, clause: MessageSpan) -> PaymentAsk {
+    pub(crate) fn build(&self, pair: &Pair, terms: &Terms, clause: MessageSpan) -> PaymentAsk {
         let mut ask = PaymentAsk {
             payee: None,
             typed_iban: None,
@@ -413,7 +265,7 @@ impl Dialogue {
         ask
     }
 
-    fn ask(
+    pub(crate) fn ask(
         &mut self,
         pairs: Vec<Pair>,
         terms: Terms,
@@ -469,329 +321,6 @@ impl Dialogue {
         }));
         self.taken_back_at = None;
     }
-
-    /// Whether nothing is live and the newest request has been confirmed or cancelled. What corrects it then can
-    /// mean more, or instead: the customer says on the panel how much.
-    fn is_done(&mut self) -> bool {
-        let done = |payment: &Payment| payment.ended == Some(Reason::Consumed);
-        self.payments.last().is_some_and(done) && self.live().next().is_none()
-    }
-
-    /// A correction without a pair of its own of a request that is done: a new request with its amount open.
-    fn correct_done(&mut self, fragment: &Fragment, at: MessageSpan) {
-        let payee = fragment.pairs.first().and_then(|pair| pair.payee.clone());
-        let pair = Pair {
-            payee: payee.clone(),
-            amount: None,
-        };
-        let mut ask = self.build(&pair, &fragment.terms, at);
-        if payee.is_none() {
-            ask.payee = self.payments.last().and_then(|done| done.ask.payee);
-        }
-        ask.open_because = Some(Reason::Consumed);
-        self.groups += 1;
-        self.payments.push(Payment {
-            ask,
-            group: self.groups,
-            ended: None,
-        });
-    }
-
-    /// Puts requests in the place of those they correct: those to the same payees, else the newest group.
-    fn replace(&mut self, mut asks: Vec<PaymentAsk>) {
-        if self.is_done() {
-            for ask in &mut asks {
-                ask.amount = None;
-                ask.open_because = Some(Reason::Consumed);
-            }
-        }
-        let named: Vec<Target> = asks
-            .iter()
-            .filter_map(|ask| Some(ask.payee?.value))
-            .collect();
-        let group = self.groups;
-        let corrects_known = self.live().any(|payment| {
-            payment
-                .ask
-                .payee
-                .is_some_and(|payee| named.contains(&payee.value))
-        });
-        for payment in self
-            .payments
-            .iter_mut()
-            .filter(|payment| payment.ended.is_none())
-        {
-            let same = payment
-                .ask
-                .payee
-                .is_some_and(|payee| named.contains(&payee.value));
-            let corrected = if corrects_known {
-                same
-            } else {
-                payment.group == group
-            };
-            if corrected {
-                payment.ended = Some(Reason::TakenBack);
-            }
-        }
-        self.groups += 1;
-        let group = self.groups;
-        self.payments.extend(asks.into_iter().map(|ask| Payment {
-            ask,
-            group,
-            ended: None,
-        }));
-        self.taken_back_at = None;
-    }
-
-    /// "Only Alice": whoever else was to be paid is not. Whether that is all the fragment says.
-    fn restrict(&mut self, fragment: &Fragment, at: MessageSpan) -> bool {
-        let named: Vec<Target> = fragment
-            .pairs
-            .iter()
-            .filter_map(|pair| match &pair.payee.as_ref()?.who {
-                Who::Target(target) => Some(*target),
-                _ => None,
-            })
-            .collect();
-        if named.is_empty() || named.len() != fragment.pairs.len() {
-            return false;
-        }
-        let is_named = |payment: &Payment| {
-            payment
-                .ask
-                .payee
-                .is_some_and(|payee| named.contains(&payee.value))
-        };
-        let known = self.live().any(|payment| is_named(payment));
-        let complete = fragment.pairs.iter().all(|pair| pair.amount.is_some());
-        if !known && !complete {
-            return false;
-        }
-        for payment in self.live().filter(|payment| !is_named(payment)) {
-            payment.ended = Some(Reason::TakenBack);
-        }
-        if !complete {
-            return known;
-        }
-        let asks: Vec<PaymentAsk> = fragment
-            .pairs
-            .iter()
-            .map(|pair| self.build(pair, &fragment.terms, at))
-            .collect();
-        if known {
-            self.replace(asks);
-        }
-        known
-    }
-
-    fn fragment(&mut self, fragment: Fragment, at: MessageSpan, first_group: usize) {
-        if fragment.restrict && self.restrict(&fragment, at) {
-            return;
-        }
-        // "Wrong Bob": a correction to what stands there already says only that it is wrong.
-        if fragment.repair && !fragment.is_empty() && self.is_said_again(&fragment) {
-            self.open_focus(Reason::TakenBack);
-            self.taken_back_at = Some(at);
-            return;
-        }
-        let complete = !fragment.pairs.is_empty()
-            && fragment
-                .pairs
-                .iter()
-                .all(|pair| pair.payee.is_some() && pair.amount.is_some());
-        let several = fragment.pairs.len() > 1;
-        let focus_is_open = self.focus_is_open();
-        if complete {
-            let same = fragment
-                .pairs
-                .iter()
-                .any(|pair| pair.amount.is_some_and(|a| a.much == HowMuch::Same));
-            if fragment.repair {
-                let asks = fragment
-                    .pairs
-                    .iter()
-                    .map(|pair| self.build(pair, &fragment.terms, at))
-                    .collect();
-                self.replace(asks);
-            } else if focus_is_open && !several {
-                self.correct(&fragment, false, at);
-            } else if fragment.can_ask || same {
-                let also = fragment.also || same;
-                self.ask(fragment.pairs, fragment.terms, false, also, at, first_group);
-            } else {
-                self.refuse(at, Reason::NoRequest);
-            }
-            return;
-        }
-        if fragment.is_empty() && fragment.terms == Terms::default() {
-            self.exclude(&fragment, at);
-            return;
-        }
-        // "and to Alice": one more, whose amount is not said.
-        let one_more = fragment.also
-            && !fragment.repair
-            && fragment.pairs.iter().all(|pair| pair.amount.is_none());
-        if one_more && !fragment.is_empty() && !focus_is_open {
-            self.ask(fragment.pairs, fragment.terms, false, true, at, first_group);
-            return;
-        }
-        if several {
-            self.open_focus(Reason::AmbiguousPayee);
-            return;
-        }
-        if fragment.repair && !fragment.is_empty() && self.is_done() {
-            self.correct_done(&fragment, at);
-            return;
-        }
-        self.correct(&fragment, fragment.repair, at);
-    }
-
-    /// Whether a fragment without a correction names nothing but what the newest request has already.
-    fn is_said_again(&mut self, fragment: &Fragment) -> bool {
-        let focus: Vec<(Option<Target>, Option<MinorUnits>)> = self
-            .focus()
-            .iter()
-            .map(|payment| {
-                let ask = &payment.ask;
-                (
-                    ask.payee.map(|payee| payee.value),
-                    ask.amount.map(|amount| amount.value),
-                )
-            })
-            .collect();
-        let known = |pair: &Pair| {
-            let payee = match pair.payee.as_ref().map(|mention| &mention.who) {
-                None => None,
-                Some(Who::Target(target)) => Some(*target),
-                Some(_) => return false,
-            };
-            let amount = match pair.amount.map(|mention| mention.much) {
-                None => None,
-                Some(HowMuch::Sum(units, _)) => Some(units),
-                Some(_) => return false,
-            };
-            focus.iter().any(|(to, much)| {
-                payee.is_none_or(|payee| *to == Some(payee))
-                    && amount.is_none_or(|amount| *much == Some(amount))
-            })
-        };
-        fragment.not_payees.is_empty()
-            && fragment.not_amounts.is_empty()
-            && fragment.terms == Terms::default()
-            && fragment.pairs.iter().all(known)
-    }
-
-    fn focus_is_open(&mut self) -> bool {
-        self.focus().iter().any(|payment| {
-            payment.ask.payee.is_none() && payment.ask.typed_iban.is_none()
-                || payment.ask.amount.is_none()
-        })
-    }
-
-    fn open_focus(&mut self, reason: Reason) {
-        for payment in self.focus() {
-            payment.ask.payee = None;
-            payment.ask.typed_iban = None;
-            payment.ask.open_because = Some(reason);
-        }
-    }
-
-    /// "not Carol": such a request is live no more.
-    fn exclude(&mut self, fragment: &Fragment, at: MessageSpan) {
-        if !fragment.not_payees.is_empty() || !fragment.not_amounts.is_empty() {
-            self.forbid(
-                &fragment.not_payees,
-                &fragment.not_amounts,
-                Reason::Negated,
-                at,
-            );
-        }
-    }
-
-    /// Sets parts of the request in focus.
-    fn correct(&mut self, fragment: &Fragment, repair: bool, at: MessageSpan) {
-        let same = self.same_amount();
-        let mut excluded = fragment.not_payees.clone();
-        let group = self.groups;
-        // "Pay Alice, not Bob, 44": nobody was going to pay Bob, so it completes what is open.
-        let hits = self.live().any(|payment| {
-            payment
-                .ask
-                .payee
-                .is_some_and(|payee| excluded.contains(&payee.value))
-        });
-        if !hits && self.focus_is_open() {
-            excluded.clear();
-        }
-        let aimed = |payment: &Payment| match excluded.as_slice() {
-            [] => payment.group == group,
-            some => payment
-                .ask
-                .payee
-                .is_some_and(|payee| some.contains(&payee.value)),
-        };
-        let mut focus: Vec<&mut Payment> = self
-            .payments
-            .iter_mut()
-            .filter(|payment| payment.ended.is_none() && aimed(payment))
-            .collect();
-        let amount = fragment.pairs.first().and_then(|pair| pair.amount);
-        let payee = fragment.pairs.first().and_then(|pair| pair.payee.clone());
-        if focus.len() != 1 {
-            // It does not say which of several requests it is about.
-            for payment in &mut focus {
-                if amount.is_some() {
-                    payment.ask.amount = None;
-                    payment.ask.open_because = Some(Reason::AmbiguousAmount);
-                }
-                if payee.is_some() {
-                    payment.ask.payee = None;
-                    payment.ask.open_because = Some(Reason::AmbiguousPayee);
-                }
-            }
-            if focus.is_empty() && (amount.is_some() || payee.is_some()) {
-                self.refuse(at, Reason::NoRequest);
-            }
-            return;
-        }
-        let payment = &mut *focus[0];
-        let wrong_amount = !fragment.not_amounts.is_empty()
-            && !payment
-                .ask
-                .amount
-                .is_some_and(|amount| fragment.not_amounts.contains(&amount.value));
-        if let Some(mention) = amount {
-            let known = payment.ask.amount;
-            let free = known.is_none() || repair;
-            set_amount(&mut payment.ask, Some(mention), same);
-            if wrong_amount
-                || !free
-                    && known.map(|known| known.value) != payment.ask.amount.map(|new| new.value)
-            {
-                payment.ask.amount = None;
-                payment.ask.open_because = Some(Reason::AmbiguousAmount);
-            }
-        }
-        if let Some(mention) = payee {
-            let known = payment.ask.payee;
-            let free = (known.is_none() && payment.ask.typed_iban.is_none()) || repair;
-            set_payee(&mut payment.ask, Some(&mention));
-            if !free && known.map(|known| known.value) != payment.ask.payee.map(|new| new.value) {
-                payment.ask.payee = None;
-                payment.ask.typed_iban = None;
-                payment.ask.open_because = Some(Reason::AmbiguousPayee);
-            }
-        }
-        let terms = &fragment.terms;
-        payment.ask.from = terms.from.or(payment.ask.from);
-        if terms.recurring {
-            payment.ask.recurring = true;
-            payment.ask.frequency = terms.frequency;
-        }
-        payment.ask.start = terms.start.or(payment.ask.start);
-        self.taken_back_at = None;
-    }
 }
 
 impl Fragment {
@@ -799,18 +328,6 @@ impl Fragment {
     pub(crate) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
-}
-
-/// Whether one act makes another void: of two such the newest counts.
-fn undoes(one: crate::Act, other: crate::Act) -> bool {
-    use crate::Act::{CardFreeze, CardUnfreeze, OrderCancel, OrderChange};
-    matches!(
-        (one, other),
-        (CardFreeze, CardUnfreeze)
-            | (CardUnfreeze, CardFreeze)
-            | (OrderCancel, OrderChange)
-            | (OrderChange, OrderCancel)
-    )
 }
 
 /// Whether a move does something of its own, so that what else its message says is not about earlier requests.
