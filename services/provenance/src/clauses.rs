@@ -225,14 +225,12 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         .union(Tags::CONTRAST))
         || !found.not_amounts.is_empty()
         || !found.not_payees.is_empty();
-    let polite = found.polite || found.marked || found.also;
     let pairs = pairing::pair(&found);
-    let mut fragment = fragment(&found, pairs, repair, polite);
+    // "Tom 15": an amount and a payee and nothing else ask.
+    let mut fragment = fragment(&found, pairs, repair, true);
     fragment.sends = has(Tags::FIX);
     fragment.restrict = context.signs(clause).has(Signs::RESTRICT);
     fragment.also |= first_word_is(clause, Tags::AND);
-    // "and Bob 30"
-    fragment.can_ask |= first_word_is(clause, Tags::AND);
     Move::Fragment(fragment)
 }
 

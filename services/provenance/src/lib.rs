@@ -37,6 +37,7 @@ mod other_acts;
 mod outcome;
 mod pairing;
 mod parties;
+mod pieces;
 mod quotes;
 mod reading;
 mod reference;

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use countersign_provenance::{
     baselines::{Baseline, Figures},
     chats, ground,
-    score::{Score, input_of, read_table},
+    score::{Outcome, Score, input_of, read_table},
 };
 
 const USAGE: &str = "usage:
@@ -17,6 +17,7 @@ const USAGE: &str = "usage:
   countersign-provenance baselines FILE.tsv…  the same of naive checks, beside ours
   countersign-provenance chats COUNT [SEED]  what must hold in generated chats
   countersign-provenance time                how long 50 messages of 200 characters take
+  countersign-provenance explain-rows FILE.tsv [ID…]  explain rows of a table: these, or those not right
   countersign-provenance explain [LOCALE]    explain a conversation: one message a line on standard input";
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -32,6 +33,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ["chats", count] => check_chats(count, None),
         ["chats", count, seed] => check_chats(count, Some(seed)),
         ["time"] => time(),
+        ["explain-rows", file, ids @ ..] => explain_rows(file, ids),
         ["explain"] => explain("en"),
         ["explain", locale] => explain(locale),
         _ => bail!("{USAGE}"),
@@ -170,16 +172,32 @@ fn explain(locale: &str) -> anyhow::Result<ExitCode> {
         "{header}\nconversation\t{turns}\t[]\t[]\t\t\t{locale}"
     ))?;
     for outcome in &score.outcomes {
-        println!("{}", outcome.explanation());
-        for message in countersign_provenance::explain(&input_of(&outcome.case)).messages {
-            for clause in &message.clauses {
-                let words = message
-                    .text
-                    .get(clause.start..clause.end)
-                    .unwrap_or_default();
-                println!("  read {words:?}: {}", clause.does);
-            }
-        }
+        explain_outcome(outcome);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn explain_rows(file: &str, ids: &[&str]) -> anyhow::Result<ExitCode> {
+    let table = std::fs::read_to_string(file).with_context(|| format!("read {file}"))?;
+    let score = Score::of_table(&table).with_context(|| format!("score {file}"))?;
+    let wanted = |outcome: &&Outcome| {
+        ids.contains(&outcome.case.id.as_str()) || ids.is_empty() && !outcome.is_right()
+    };
+    for outcome in score.outcomes.iter().filter(wanted) {
+        explain_outcome(outcome);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn explain_outcome(outcome: &Outcome) {
+    println!("{}", outcome.explanation());
+    for message in countersign_provenance::explain(&input_of(&outcome.case)).messages {
+        for clause in &message.clauses {
+            let words = message
+                .text
+                .get(clause.start..clause.end)
+                .unwrap_or_default();
+            println!("  read {words:?}: {}", clause.does);
+        }
+    }
 }

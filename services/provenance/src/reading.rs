@@ -4,7 +4,8 @@ use crate::{
     Reason, asides,
     clauses::clause_move,
     context::Context,
-    moves::{Fragment, Move, Pair, Said, Strength},
+    moves::{Fragment, HowMuch, Move, Pair, Said, Strength},
+    pieces,
     reference::{
         clause_follows_colon, is_bare, list_behind_colon, referred, referred_sentence, refers_to,
         sent_to, with_values,
@@ -16,8 +17,34 @@ use crate::{
     tokens::{Kind, Token},
 };
 
-/// Reads one sentence into the moves of its clauses.
+/// Reads one sentence into the moves of its clauses; piece by piece where the whole grounds nothing.
 pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
+    let said = read_whole(context, sentence);
+    if said.iter().any(|said| is_settled(&said.act)) {
+        return said;
+    }
+    pieces::read(context, sentence).unwrap_or(said)
+}
+
+/// Whether a move is a request with all its parts, or speaks against one.
+fn is_settled(act: &Move) -> bool {
+    match act {
+        Move::Ask { pairs, .. } => pairs.iter().all(|pair| {
+            pair.payee.is_some()
+                && pair
+                    .amount
+                    .is_some_and(|amount| matches!(amount.much, HowMuch::Sum(..)))
+        }),
+        Move::Fragment(fragment) => {
+            fragment.repair || !fragment.not_payees.is_empty() || !fragment.not_amounts.is_empty()
+        }
+        Move::Doubt { strength, .. } => *strength == Strength::Certain,
+        Move::Nothing | Move::Refuse(_) | Move::AskIt | Move::Oops => false,
+        _ => true,
+    }
+}
+
+fn read_whole(context: &Context, sentence: &Sentence) -> Vec<Said> {
     let tokens = &context.tokens[sentence.tokens.clone()];
     let whole = context.span(&tokens[0], &tokens[tokens.len() - 1]);
     let refuse = |reason| {
@@ -51,7 +78,7 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
                 tokens: start..start + at,
                 question: false,
             };
-            let mut said = read(context, &free);
+            let mut said = read_whole(context, &free);
             said.push(Said {
                 act: Move::Refuse(reason),
                 at: context.span(&tokens[at], &tokens[tokens.len() - 1]),
@@ -397,7 +424,7 @@ fn denied_behind(
 }
 
 /// "Si pudieras pagar 20 a Bob, ¿cuánto queda?": what stands before the comma belongs to the question.
-fn leads_to_question(context: &Context, sentence: &Sentence) -> bool {
+pub(crate) fn leads_to_question(context: &Context, sentence: &Sentence) -> bool {
     let end = sentence.tokens.end;
     let open = context.tokens[end - 1].is_mark(",")
         && context
@@ -412,7 +439,7 @@ fn leads_to_question(context: &Context, sentence: &Sentence) -> bool {
 }
 
 /// "Si me pagan, ¿puedes …?": the mark that opens a question does not part it from its condition.
-fn led_by(context: &Context, sentence: &Sentence) -> Option<Reason> {
+pub(crate) fn led_by(context: &Context, sentence: &Sentence) -> Option<Reason> {
     let start = sentence.tokens.start;
     let opens = start >= 2
         && context.tokens[start - 1].is_mark("\u{bf}\u{a1}")
@@ -446,7 +473,7 @@ fn asks_or_fills(act: &Move) -> bool {
     )
 }
 
-fn trimmed_span(context: &Context, clause: &[Token]) -> crate::MessageSpan {
+pub(crate) fn trimmed_span(context: &Context, clause: &[Token]) -> crate::MessageSpan {
     let is_value = |token: &&Token| !matches!(token.kind, Kind::Mark(_));
     let first = clause.iter().find(is_value).unwrap_or(&clause[0]);
     let last = clause.iter().rev().find(is_value).unwrap_or(first);

@@ -151,6 +151,8 @@ tags! {
     AND = "and",
     /// "so", "therefore": a request follows from what stands before.
     SO = "so",
+    /// "because": what follows only tells why.
+    BECAUSE = "because",
     /// Calls somebody at the head of a sentence ("bro", "tío"): there it is nobody who acts or gets.
     VOCATIVE = "vocative",
     /// A word before a number of up to 31 that makes it a day of the month ("am", "el día").

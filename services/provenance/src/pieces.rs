@@ -1,0 +1,224 @@
+//! A sentence read piece by piece, where it says more than its request.
+//!
+//! People tell why, what for and what else happened in the sentence that asks. Read as a whole such a sentence is
+//! no request; cut at its marks and joints, one piece is, and the others only tell. What blocks a request
+//! blocks it here too: a condition or somebody else's words reach over the whole sentence.
+
+use std::ops::Range;
+
+use crate::{
+    Reason, asides,
+    clauses::clause_move,
+    context::Context,
+    moves::{Fragment, Move, Said, Strength, Terms},
+    reading::{leads_to_question, led_by, trimmed_span},
+    reference::is_bare,
+    sentences::{Sentence, VERBS},
+    speech::{LIGHT, blocked, introduces},
+    tags::Tags,
+    tokens::{Kind, Token, is_negation},
+};
+
+/// The most pieces a sentence is read in.
+const PIECES_MAX: usize = 24;
+
+/// Reads a sentence whose whole grounds nothing; `None` where its pieces do not either.
+pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> {
+    let tokens = &context.tokens[sentence.tokens.clone()];
+    let pieces = cut(tokens);
+    let belongs_to_another =
+        leads_to_question(context, sentence) || led_by(context, sentence).is_some();
+    if pieces.len() > PIECES_MAX || belongs_to_another || is_foreign(tokens) {
+        return None;
+    }
+    let mut said: Vec<Said> = Vec::new();
+    // Somebody else speaks or something is only thought of, up to a word that leads back to what is asked.
+    let mut spoken = false;
+    let mut denied = false;
+    for piece in pieces {
+        let part = &tokens[piece.clone()];
+        let at = trimmed_span(context, part);
+        let base = sentence.tokens.start + piece.start;
+        let has = |tags: Tags| {
+            part.iter()
+                .any(|token| token.kind == Kind::Word && token.has(tags))
+        };
+        if has(Tags::SO) || asks_the_assistant(part) {
+            spoken = false;
+        }
+        match blocked(part, sentence.question) {
+            Some(Reason::Question) => {
+                let asks = part
+                    .iter()
+                    .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
+                    .is_some_and(|first| first.kind == Kind::Word && first.has(Tags::ASK));
+                if asks && !has(Tags::TAIL) {
+                    return None;
+                }
+                spoken = true;
+                said.push(Said {
+                    act: Move::Refuse(Reason::Question),
+                    at,
+                });
+                continue;
+            }
+            Some(_) => return None,
+            None => {}
+        }
+        if part
+            .iter()
+            .any(|token| token.kind == Kind::Quoted || token.pasted)
+        {
+            return None;
+        }
+        let act = clause_move(context, base, part);
+        let act = match asides::weigh(context, part, act, sentence.question) {
+            Move::Doubt { strength, .. } if strength < Strength::Certain => Move::Nothing,
+            other => other,
+        };
+        match &act {
+            Move::Ask { .. } | Move::AskIt | Move::Fragment(_) if spoken => return None,
+            // "I'm not going to let you down, Bob 20 to pay": an infinitive hangs on what stands before it.
+            Move::Ask { .. } if denied && !has(Tags::PAY.union(Tags::MAKE).union(Tags::FRAME)) => {
+                return None;
+            }
+            Move::Ask { .. } | Move::AskIt => said.push(Said { act, at }),
+            Move::Fragment(fragment) if is_plain(fragment) => said.push(Said { act, at }),
+            Move::Nothing | Move::Refuse(Reason::NoRequest | Reason::Report) => {}
+            Move::Fragment(fragment)
+                if fragment.is_empty() && fragment.terms == Terms::default() => {}
+            _ => return None,
+        }
+        spoken |= has(Tags::SAY);
+        denied |= (0..part.len()).any(|at| is_negation(part, at));
+    }
+    settle(said)
+}
+
+/// Keeps what pieces say when it amounts to a request, or completes one with a single value.
+fn settle(mut said: Vec<Said>) -> Option<Vec<Said>> {
+    let complete = |act: &Move| match act {
+        Move::Ask { pairs, .. } => pairs
+            .iter()
+            .all(|pair| pair.payee.is_some() && pair.amount.is_some()),
+        Move::Fragment(fragment) => is_complete(fragment),
+        _ => false,
+    };
+    // "Alice 20, Bob 30, send it": the order is about the values before it.
+    let listed = said.iter().any(|said| complete(&said.act));
+    if listed {
+        said.retain(|said| {
+            !matches!(&said.act, Move::Ask { pairs, .. } if is_bare(pairs))
+                && said.act != Move::AskIt
+        });
+    }
+    let values = said
+        .iter()
+        .filter(|said| matches!(said.act, Move::Ask { .. } | Move::Fragment(_)))
+        .count();
+    let open = said.iter().any(|said| {
+        matches!(said.act, Move::Ask { .. } | Move::Fragment(_)) && !complete(&said.act)
+    });
+    let fits = match (listed, open) {
+        (true, false) => true,
+        (true, true) => false,
+        // One open request and the values that complete it, or values alone.
+        (false, _) => values >= 1,
+    };
+    fits.then_some(said)
+}
+
+fn is_complete(fragment: &Fragment) -> bool {
+    !fragment.is_empty()
+        && fragment
+            .pairs
+            .iter()
+            .all(|pair| pair.payee.is_some() && pair.amount.is_some())
+}
+
+/// Values that ask or complete, without a word of correction.
+fn is_plain(fragment: &Fragment) -> bool {
+    !fragment.is_empty()
+        && !fragment.repair
+        && !fragment.restrict
+        && fragment.not_payees.is_empty()
+        && fragment.not_amounts.is_empty()
+}
+
+/// Whether marks or a heading make a sentence somebody else's.
+fn is_foreign(tokens: &[Token]) -> bool {
+    let heading = (0..tokens.len()).any(|at| tokens[at].is_mark(":") && !introduces(&tokens[..at]));
+    heading || tokens.iter().any(|token| token.is_mark("<>[]{}|\\"))
+}
+
+/// Whether a piece turns to the assistant with a request.
+fn asks_the_assistant(piece: &[Token]) -> bool {
+    let first = piece
+        .iter()
+        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)));
+    first.is_some_and(|first| first.kind == Kind::Word && first.has(Tags::FRAME))
+}
+
+/// Where a sentence may be cut: at its marks, before a word that gives a reason or leads over, before a turn to
+/// the assistant, and at an "and" that no value follows.
+fn cut(tokens: &[Token]) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for at in 0..tokens.len() {
+        if at > start && begins(tokens, start, at) {
+            pieces.push(start..at);
+            start = at;
+        }
+    }
+    pieces.push(start..tokens.len());
+    pieces.retain(|piece| {
+        tokens[piece.clone()]
+            .iter()
+            .any(|token| !matches!(token.kind, Kind::Mark(_)))
+    });
+    pieces
+}
+
+fn begins(tokens: &[Token], start: usize, at: usize) -> bool {
+    let token = &tokens[at];
+    if let Kind::Mark(mark) = tokens[at - 1].kind {
+        let glued = tokens[at - 1].glued && token.glued;
+        return match mark {
+            '-' | '/' | '\'' | '&' | '+' => !glued && mark == '-',
+            '#' | '@' | '%' | '*' | '_' | '=' => false,
+            _ => true,
+        };
+    }
+    if token.kind != Kind::Word {
+        return false;
+    }
+    let led = tokens[start..at]
+        .iter()
+        .all(|token| token.kind == Kind::Word && token.has(LIGHT.union(Tags::SO)));
+    if token.has(Tags::SO.union(Tags::BECAUSE)) {
+        return !led;
+    }
+    if token.has(Tags::AND.union(Tags::CONTRAST)) {
+        let next = tokens[at + 1..].iter().find(|next| {
+            !(next.kind == Kind::Word
+                && next.has(
+                    LIGHT
+                        .union(Tags::DET)
+                        .union(Tags::TO)
+                        .union(Tags::FOR)
+                        .union(Tags::TITLE),
+                ))
+        });
+        return next.is_some_and(|next| match next.kind {
+            Kind::Word if next.is_unknown() && next.capital => false,
+            Kind::Word => !next.has(
+                Tags::EACH
+                    .union(Tags::CENT)
+                    .union(Tags::CURRENCY)
+                    .union(VERBS),
+            ),
+            _ => false,
+        });
+    }
+    false
+}
