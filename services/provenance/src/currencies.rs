@@ -64,6 +64,10 @@ pub(crate) fn of_word(value: &str, account: Currency) -> Option<CurrencyName> {
 
 /// Reads a sign or code.
 pub(crate) fn read(text: &str, account: Currency) -> Option<CurrencyName> {
+    // None is longer: most words end here.
+    if text.len() > 4 {
+        return None;
+    }
     let code = match text {
         "€" => "EUR",
         "£" => "GBP",
@@ -79,6 +83,9 @@ pub(crate) fn read(text: &str, account: Currency) -> Option<CurrencyName> {
         }
         code => code,
     };
+    if code.len() != 3 {
+        return None;
+    }
     Currency::ALL
         .into_iter()
         .find(|currency| currency.code().eq_ignore_ascii_case(code))

@@ -19,6 +19,9 @@ pub(crate) fn digit_of(character: char) -> Option<(u32, u32)> {
         '0', '\u{0660}', '\u{06f0}', '\u{0966}', '\u{09e6}', '\u{0a66}', '\u{0ae6}', '\u{0be6}',
         '\u{0e50}', '\u{ff10}',
     ];
+    if character < '0' {
+        return None;
+    }
     ZEROS.iter().find_map(|zero| {
         let value = (character as u32).checked_sub(*zero as u32)?;
         (value < 10).then_some((value, *zero as u32))

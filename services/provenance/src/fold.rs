@@ -11,12 +11,11 @@ use crate::Span;
 pub(crate) struct Folded {
     /// NFC, lower case, straight apostrophes. Never NFKC: that would make 102 of 10².
     pub text: String,
-    /// Where the character that a folded byte belongs to begins in the typed text.
-    starts: Vec<u32>,
-    /// Where it ends.
-    ends: Vec<u32>,
-    /// Where a capital was typed, by folded byte.
-    capitals: Vec<bool>,
+    /// Where the character that a folded byte belongs to begins and ends in the typed text. Empty where every
+    /// folded byte stands at its typed place, as in plain ASCII.
+    places: Vec<(u32, u32)>,
+    /// Where a capital was typed, by folded byte, in order.
+    capitals: Vec<usize>,
     /// Where each invisible character stands, by folded byte.
     pub hidden: Vec<usize>,
 }
@@ -24,11 +23,15 @@ pub(crate) struct Folded {
 impl Folded {
     /// Folds a message.
     pub(crate) fn new(typed: &str) -> Self {
+        if typed
+            .bytes()
+            .all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
+        {
+            return Self::plain(typed);
+        }
         let mut folded = Self::default();
         folded.text.reserve(typed.len());
-        folded.starts.reserve(typed.len());
-        folded.ends.reserve(typed.len());
-        folded.capitals.reserve(typed.len());
+        folded.places.reserve(typed.len());
         if is_nfc_quick(typed.chars()) == IsNormalized::Yes {
             for (start, character) in typed.char_indices() {
                 folded.push(character, start, start + character.len_utf8());
@@ -51,17 +54,34 @@ impl Folded {
         folded
     }
 
+    /// Folds a message of nothing but letters, marks and blanks that fold byte by byte.
+    fn plain(typed: &str) -> Self {
+        let capitals = typed
+            .bytes()
+            .enumerate()
+            .filter_map(|(at, byte)| byte.is_ascii_uppercase().then_some(at))
+            .collect();
+        Self {
+            text: typed.to_ascii_lowercase(),
+            capitals,
+            ..Self::default()
+        }
+    }
+
     fn push(&mut self, character: char, start: usize, end: usize) {
+        let place = (
+            u32::try_from(start).unwrap_or(u32::MAX),
+            u32::try_from(end).unwrap_or(u32::MAX),
+        );
+        let before = self.text.len();
+        if character.is_uppercase() {
+            self.capitals.push(before);
+        }
         if matches!(character, ' '..='~') {
             self.text.push(character.to_ascii_lowercase());
-            self.starts.push(u32::try_from(start).unwrap_or(u32::MAX));
-            self.ends.push(u32::try_from(end).unwrap_or(u32::MAX));
-            self.capitals.push(character.is_ascii_uppercase());
+            self.places.push(place);
             return;
         }
-        let offset = u32::try_from(start).unwrap_or(u32::MAX);
-        let end = u32::try_from(end).unwrap_or(u32::MAX);
-        let before = self.text.len();
         let after_picture = character == '\u{fe0f}'
             && self
                 .text
@@ -80,31 +100,29 @@ impl Folded {
             '\r' => self.text.push('\n'),
             other => self.text.extend(other.to_lowercase()),
         }
-        let capital = character.is_uppercase();
-        for _ in before..self.text.len() {
-            self.starts.push(offset);
-            self.ends.push(end);
-            self.capitals.push(capital);
-        }
+        self.places.resize(self.text.len(), place);
     }
 
     /// The typed bytes of a folded range.
     pub(crate) fn typed(&self, start: usize, end: usize) -> Span {
-        let begin = self.starts.get(start).copied().unwrap_or_default() as usize;
-        let finish = end
-            .checked_sub(1)
-            .and_then(|last| self.ends.get(last))
-            .copied()
-            .unwrap_or_default() as usize;
+        let place = |at: usize| -> Option<(usize, usize)> {
+            if self.places.is_empty() {
+                return (at < self.text.len()).then_some((at, at + 1));
+            }
+            let (start, end) = self.places.get(at)?;
+            Some((*start as usize, *end as usize))
+        };
+        let begin = place(start).map_or(0, |(begin, _)| begin);
+        let finish = end.checked_sub(1).and_then(place).map_or(0, |(_, end)| end);
         Span {
             start: begin,
             end: finish.max(begin),
         }
     }
 
-    /// Whether a capital letter was typed at a folded byte.
+    /// Whether a capital letter was typed at a folded byte where a character begins.
     pub(crate) fn capital(&self, at: usize) -> bool {
-        self.capitals.get(at).copied().unwrap_or_default()
+        self.capitals.binary_search(&at).is_ok()
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{
     masks::DateStyle,
     moves::{Move, Said, Strength},
     names::Names,
+    numerals::Words,
     quotes, reading, sentences,
     signs::{self, Signs},
     tags::Tags,
@@ -30,14 +31,14 @@ pub(crate) fn tokens_of(input: &Input, names: &Names, message: &Message) -> Vec<
     let quoted = quotes::find(&folded.text);
     let lexemes = lexemes::read(&folded, &quoted, names, date_style(&input.locale.0));
     let locale = lexicon::of_locale(&input.locale.0);
-    let Some(lexicon) = language_of(&folded, &lexemes, locale) else {
+    let Some(words) = Words::of(&folded.text, &lexemes, locale) else {
         return Vec::new();
     };
     let reading = Reading {
         separators: lexicon::separators(&input.locale.0),
         account_currency: input.account_currency,
     };
-    tokens::read(&folded, &lexemes, lexicon, reading, &message.pasted)
+    tokens::read(&folded, words, reading, &message.pasted)
 }
 
 /// Decides what the customer's words ground at this moment.
@@ -90,7 +91,7 @@ fn read_message(
     let quoted = quotes::find(&folded.text);
     let style = date_style(&input.locale.0);
     let lexemes = lexemes::read(&folded, &quoted, names, style);
-    let Some(lexicon) = language_of(&folded, &lexemes, language) else {
+    let Some(words) = Words::of(&folded.text, &lexemes, language) else {
         let has_text = lexemes
             .iter()
             .any(|lexeme| matches!(lexeme.shape, lexemes::Shape::Word | lexemes::Shape::Garbage));
@@ -104,8 +105,9 @@ fn read_message(
         separators: lexicon::separators(&input.locale.0),
         account_currency: input.account_currency,
     };
+    let lexicon = words.lexicon;
     let signs = lexicon.signs.find(&folded.text, &lexemes);
-    let mut tokens = tokens::read(&folded, &lexemes, lexicon, reading, &message.pasted);
+    let mut tokens = tokens::read(&folded, words, reading, &message.pasted);
     signs::retag(&mut tokens, &signs);
     if tokens.is_empty() {
         return Vec::new();
@@ -269,32 +271,8 @@ fn is_denied_in_another_language(context: &Context, sentence: &[Token]) -> bool 
             let word = &context.folded.text[token.start..token.end];
             lexicon::known(word)
                 .iter()
-                .any(|(_, tags)| tags.has(doubts))
+                .any(|known| known.tags.has(doubts))
         })
-}
-
-/// The language a message is written in: the locale's, unless its words belong to another one only.
-fn language_of(
-    folded: &Folded,
-    lexemes: &[lexemes::Lexeme],
-    locale: Option<usize>,
-) -> Option<&'static lexicon::Lexicon> {
-    let mut scores = vec![0u32; lexicon::all().len()];
-    for lexeme in lexemes
-        .iter()
-        .filter(|lexeme| lexeme.shape == lexemes::Shape::Word)
-    {
-        for (language, _) in lexicon::known(&folded.text[lexeme.start..lexeme.end]) {
-            scores[*language] += 1;
-        }
-    }
-    let best = scores.iter().copied().max().unwrap_or(0);
-    let chosen = match locale {
-        Some(locale) if scores[locale] == best => Some(locale),
-        _ if best == 0 => locale,
-        _ => scores.iter().position(|score| *score == best),
-    };
-    chosen.map(|index| &lexicon::all()[index])
 }
 
 /// How dates are written in a locale.

@@ -72,6 +72,10 @@ pub(crate) fn read(
     let mut at = 0;
     let mut last_end = usize::MAX;
     while let Some(character) = text[at..].chars().next() {
+        if character == ' ' && quoted.peek().is_none_or(|(start, _)| *start > at) {
+            at += 1;
+            continue;
+        }
         if let Some((start, end)) = quoted.peek()
             && *start <= at
         {
@@ -167,6 +171,15 @@ fn one(
 }
 
 fn word(rest: &str) -> (Shape, usize) {
+    // Most words are plain letters up to a blank or a mark.
+    let plain = rest.bytes().take_while(u8::is_ascii_lowercase).count();
+    if matches!(
+        rest.as_bytes().get(plain),
+        None | Some(b' ' | b',' | b'.' | b'!' | b'?' | b'\n')
+    ) && plain > 0
+    {
+        return (Shape::Word, plain);
+    }
     let mut end = 0;
     let mut mixed = false;
     let mut characters = rest.char_indices().peekable();

@@ -66,10 +66,19 @@ pub(crate) struct Lexicon {
 }
 
 static LEXICONS: OnceLock<Vec<Lexicon>> = OnceLock::new();
-/// For each word the languages it begins a phrase in, and what it does there alone.
-type Known = WordMap<Vec<(usize, Tags)>>;
 
-static KNOWN: OnceLock<Known> = OnceLock::new();
+/// What a word is in one language.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    /// The language's place among all.
+    pub language: usize,
+    /// What the word does there alone.
+    pub tags: Tags,
+    /// The phrases it begins, longest first.
+    pub phrases: &'static [Phrase],
+}
+
+static KNOWN: OnceLock<WordMap<Vec<Use>>> = OnceLock::new();
 
 /// Every language that has a file.
 pub(crate) fn all() -> &'static [Lexicon] {
@@ -81,17 +90,17 @@ pub(crate) fn all() -> &'static [Lexicon] {
     })
 }
 
-/// In which languages a word begins a phrase, and what the word alone does there.
-pub(crate) fn known(word: &str) -> &'static [(usize, Tags)] {
+/// The languages in which a word begins a phrase, and what it is in each.
+pub(crate) fn known(word: &str) -> &'static [Use] {
     let table = KNOWN.get_or_init(|| {
-        let mut table = Known::default();
-        for (index, lexicon) in all().iter().enumerate() {
+        let mut table: WordMap<Vec<Use>> = WordMap::default();
+        for (language, lexicon) in all().iter().enumerate() {
             for (word, phrases) in &lexicon.phrases {
-                let tags = phrases
-                    .iter()
-                    .filter(|phrase| phrase.rest.is_empty())
-                    .fold(Tags::NONE, |tags, phrase| tags.union(phrase.tags));
-                table.entry(word.clone()).or_default().push((index, tags));
+                table.entry(word.clone()).or_default().push(Use {
+                    language,
+                    tags: alone(phrases),
+                    phrases,
+                });
             }
         }
         table
@@ -318,27 +327,32 @@ impl Lexicon {
         }
     }
 
-    /// The phrases that begin with a word, longest first; a word typed without its accents finds them too.
-    pub(crate) fn phrases(&self, first: &str) -> &[Phrase] {
-        if let Some(phrases) = self.phrases.get(first) {
-            return phrases;
-        }
-        let plain = self
-            .unaccented
+    /// Whether number words are written in one.
+    pub(crate) const fn joins_numerals(&self) -> bool {
+        self.glue.is_some() || self.run_together
+    }
+
+    /// The phrases that begin with a word, longest first.
+    fn phrases(&self, first: &str) -> &[Phrase] {
+        self.phrases
             .get(first)
-            .and_then(|word| self.phrases.get(word));
-        if let Some(phrases) = plain {
-            return phrases;
-        }
-        // "níet": an accent for emphasis.
-        if !first.is_ascii()
-            && let Some(phrases) = self.phrases.get(without_accents(first).as_str())
-        {
-            return phrases;
-        }
-        // "noooo", "mandda"
-        squeezed(first)
-            .and_then(|word| self.phrases.get(word.as_str()))
+            .map_or_else(|| self.misspelt(first), Vec::as_slice)
+    }
+
+    /// The phrases that begin with a word as it is not in the file: without its accents, with an accent for emphasis
+    /// ("níet"), with letters drawn out or typed twice ("noooo", "mandda").
+    pub(crate) fn misspelt(&self, first: &str) -> &[Phrase] {
+        let unaccented = || {
+            let word = self.unaccented.get(first)?;
+            self.phrases.get(word)
+        };
+        let emphatic = || {
+            let plain = (!first.is_ascii()).then(|| without_accents(first))?;
+            self.phrases.get(plain.as_str())
+        };
+        unaccented()
+            .or_else(emphatic)
+            .or_else(|| self.phrases.get(squeezed(first)?.as_str()))
             .or_else(|| self.undoubled(first))
             .map_or(&[], Vec::as_slice)
     }
@@ -359,26 +373,42 @@ impl Lexicon {
     }
 
     /// What the word alone does.
-    pub(crate) fn tags(&self, word: &str) -> Tags {
-        self.phrases(word)
-            .iter()
-            .filter(|phrase| phrase.rest.is_empty())
-            .fold(Tags::NONE, |tags, phrase| tags.union(phrase.tags))
+    fn tags(&self, word: &str) -> Tags {
+        alone(self.phrases(word))
     }
+}
+
+/// What the first word of some phrases does alone.
+pub(crate) fn alone(phrases: &[Phrase]) -> Tags {
+    phrases
+        .iter()
+        .filter(|phrase| phrase.rest.is_empty())
+        .fold(Tags::NONE, |tags, phrase| tags.union(phrase.tags))
 }
 
 /// A word with its drawn-out letters written once, where it has any (three of one or more).
 fn squeezed(word: &str) -> Option<String> {
+    if !has_drawn_out_letter(word) {
+        return None;
+    }
     let mut plain = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();
-    let mut drawn = false;
     while let Some(letter) = letters.next() {
         let mut run = 1;
         while letters.next_if_eq(&letter).is_some() {
             run += 1;
         }
-        drawn |= run >= 3;
         plain.extend(std::iter::repeat_n(letter, if run == 2 { 2 } else { 1 }));
     }
-    drawn.then_some(plain)
+    Some(plain)
+}
+
+/// Whether a letter stands three times in a row.
+fn has_drawn_out_letter(word: &str) -> bool {
+    let (mut before, mut run) = ('\0', 0);
+    word.chars().any(|letter| {
+        run = if letter == before { run + 1 } else { 1 };
+        before = letter;
+        run == 3
+    })
 }

@@ -36,8 +36,16 @@ pub(crate) struct Name {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     names: Vec<Name>,
-    by_first: HashMap<char, Vec<usize>>,
+    /// By their first letters, several letters to a list. Asked for every word.
+    by_first: Vec<Vec<usize>>,
     skeletons: HashSet<String>,
+}
+
+/// How many lists names are kept in.
+const FIRST_LETTERS: usize = 64;
+
+fn list_of(first: char) -> usize {
+    first as usize % FIRST_LETTERS
 }
 
 /// Words that stand in many companies' names and so name none of them.
@@ -120,7 +128,7 @@ impl Names {
             names.push(text.clone(), meaning.clone(), *full);
         }
         names.add_variants(&table, input, language);
-        for list in names.by_first.values_mut() {
+        for list in &mut names.by_first {
             list.sort_by_key(|index| {
                 let name = &names.names[*index];
                 (std::cmp::Reverse(name.text.len()), !name.full)
@@ -138,10 +146,10 @@ impl Names {
         if !text.contains(char::is_alphabetic) || (ordinary && !full) {
             return;
         }
-        self.by_first
-            .entry(first)
-            .or_default()
-            .push(self.names.len());
+        if self.by_first.is_empty() {
+            self.by_first.resize(FIRST_LETTERS, Vec::new());
+        }
+        self.by_first[list_of(first)].push(self.names.len());
         self.names.push(Name {
             text,
             meaning,
@@ -193,7 +201,7 @@ impl Names {
     /// The longest name that stands at a place of a folded text, and where it ends.
     pub(crate) fn at(&self, text: &str, start: usize) -> Option<(usize, usize)> {
         let rest = &text[start..];
-        let candidates = self.by_first.get(&rest.chars().next()?)?;
+        let candidates = self.by_first.get(list_of(rest.chars().next()?))?;
         candidates.iter().find_map(|index| {
             let length = matches(rest, &self.names[*index].text)?;
             ends_a_name(&rest[length..]).then_some((*index, start + length))
@@ -298,7 +306,7 @@ fn is_ordinary(text: &str) -> bool {
     text.split(' ').all(|word| {
         lexicon::known(word)
             .iter()
-            .any(|(_, tags)| !tags.is_empty() && !tags.without(Tags::PERSON).is_empty())
+            .any(|known| !known.tags.without(Tags::PERSON).is_empty())
             || LEGAL_FORMS.contains(&word)
     })
 }

@@ -3,7 +3,7 @@
 use crate::{
     decimal::Decimal,
     lexemes::{Lexeme, Shape},
-    lexicon::{Lexicon, Phrase},
+    lexicon::{self, Lexicon, Phrase, Use},
     tags::Tags,
 };
 
@@ -25,14 +25,72 @@ struct Piece {
     next: usize,
 }
 
-/// Reads words at a place of a message.
+/// The words of a message in its language. Each is looked up once, whatever is asked about it.
 pub(crate) struct Words<'a> {
     pub text: &'a str,
     pub lexemes: &'a [Lexeme],
     pub lexicon: &'static Lexicon,
+    known: Vec<Known>,
+}
+
+/// What is known of one lexeme.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    /// The phrases it begins, longest first.
+    phrases: &'static [Phrase],
+    /// What it does alone.
+    alone: Tags,
+    /// What any phrase that it begins does.
+    any: Tags,
+}
+
+impl Known {
+    fn of(phrases: &'static [Phrase]) -> Self {
+        let any = phrases
+            .iter()
+            .fold(Tags::NONE, |tags, phrase| tags.union(phrase.tags));
+        Self {
+            phrases,
+            alone: lexicon::alone(phrases),
+            any,
+        }
+    }
 }
 
 impl<'a> Words<'a> {
+    /// Reads a message in the locale's language, or in another that its words belong to.
+    pub(crate) fn of(text: &'a str, lexemes: &'a [Lexeme], locale: Option<usize>) -> Option<Self> {
+        let word = |lexeme: &Lexeme| &text[lexeme.start..lexeme.end];
+        let uses: Vec<&'static [Use]> = lexemes
+            .iter()
+            .map(|lexeme| match lexeme.shape {
+                Shape::Word => lexicon::known(word(lexeme)),
+                _ => &[],
+            })
+            .collect();
+        let language = language_of(&uses, locale)?;
+        let lexicon = &lexicon::all()[language];
+        let known = lexemes
+            .iter()
+            .zip(uses)
+            .map(|(lexeme, uses)| {
+                if let Some(known) = uses.iter().find(|known| known.language == language) {
+                    Known::of(known.phrases)
+                } else if lexeme.shape == Shape::Word {
+                    Known::of(lexicon.misspelt(word(lexeme)))
+                } else {
+                    Known::default()
+                }
+            })
+            .collect();
+        Some(Self {
+            text,
+            lexemes,
+            lexicon,
+            known,
+        })
+    }
+
     /// The word at a place.
     pub(crate) fn word(&self, at: usize) -> Option<&'a str> {
         let lexeme = self.lexemes.get(at)?;
@@ -45,9 +103,12 @@ impl<'a> Words<'a> {
         at: usize,
         wanted: Option<Tags>,
     ) -> Option<(&'static Phrase, usize)> {
-        let first = self.word(at)?;
-        self.lexicon
-            .phrases(first)
+        let known = self.known.get(at)?;
+        if wanted.is_some_and(|wanted| !known.any.has(wanted)) {
+            return None;
+        }
+        known
+            .phrases
             .iter()
             .filter(|phrase| wanted.is_none_or(|wanted| phrase.tags.has(wanted)))
             .find_map(|phrase| {
@@ -76,8 +137,9 @@ impl<'a> Words<'a> {
 
     /// Whether the word at a place has one of the classes.
     pub(crate) fn has(&self, at: usize, tags: Tags) -> bool {
-        self.word(at)
-            .is_some_and(|word| self.lexicon.tags(word).has(tags))
+        self.known
+            .get(at)
+            .is_some_and(|known| known.alone.has(tags))
     }
 
     fn piece(&self, at: usize) -> Option<Piece> {
@@ -91,7 +153,12 @@ impl<'a> Words<'a> {
             });
         }
         let word = self.word(at)?;
-        let value = glued(&word.replace('ë', "e"), self.lexicon)?;
+        // "tweeëntwintig"
+        let value = if word.contains('ë') {
+            glued(&word.replace('ë', "e"), self.lexicon)?
+        } else {
+            glued(word, self.lexicon)?
+        };
         Some(Piece {
             value,
             wide: false,
@@ -235,6 +302,20 @@ impl<'a> Words<'a> {
     }
 }
 
+/// The language most words belong to: the locale's, unless another has more.
+fn language_of(uses: &[&'static [Use]], locale: Option<usize>) -> Option<usize> {
+    let mut scores = vec![0u32; lexicon::all().len()];
+    for known in uses.iter().copied().flatten() {
+        scores[known.language] += 1;
+    }
+    let best = scores.iter().copied().max().unwrap_or(0);
+    match locale {
+        Some(locale) if scores[locale] == best => Some(locale),
+        _ if best == 0 => locale,
+        _ => scores.iter().position(|score| *score == best),
+    }
+}
+
 /// A number being added up from its words.
 #[derive(Default)]
 struct Sum {
@@ -319,7 +400,7 @@ impl Sum {
 
 /// A number written in one word ("fünfundzwanzig", "duecento").
 fn glued(word: &str, lexicon: &Lexicon) -> Option<u64> {
-    if (lexicon.glue.is_none() && !lexicon.run_together) || word.len() < 6 || word.len() > 60 {
+    if !lexicon.joins_numerals() || word.len() < 6 || word.len() > 60 {
         return None;
     }
     let (value, rest) = below_thousand(word, lexicon)?;

@@ -131,6 +131,9 @@ fn quotation_marks(line: &str, offset: usize, quoted: &mut Vec<Quoted>) {
     let mut before = ' ';
     for (start, open) in line.char_indices() {
         let previous = std::mem::replace(&mut before, open);
+        if open.is_ascii_alphanumeric() || open == ' ' {
+            continue;
+        }
         if start < skip_until || !PAIRS.iter().any(|(mark, _)| *mark == open) {
             continue;
         }

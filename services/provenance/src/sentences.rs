@@ -144,11 +144,15 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     if contrasts(tokens, at) {
         return false;
     }
-    let denied = !is_soft(tokens, at - 1)
-        && (start..at).any(|at| is_negation(tokens, at) || tokens[at].has(Tags::STOP));
-    let only_light = tokens[start..at]
-        .iter()
-        .all(|token| token.has(LIGHT.union(Tags::REPAIR)) && token.kind == Kind::Word);
+    // Asked for cues alone: for each token it would cost the square of a clause's length.
+    let stands_alone = || {
+        let denied = !is_soft(tokens, at - 1)
+            && (start..at).any(|at| is_negation(tokens, at) || tokens[at].has(Tags::STOP));
+        let only_light = tokens[start..at]
+            .iter()
+            .all(|token| token.has(LIGHT.union(Tags::REPAIR)) && token.kind == Kind::Word);
+        !only_light && !denied
+    };
     if token.has(
         Tags::REPAIR
             .union(Tags::TAKE_BACK)
@@ -164,7 +168,7 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
         }
         // "no wait", "sorry, I meant": one cue, unless something was asked before it. A negation before it
         // without a mark reaches over it ("don't actually send 50", "don't send it to Bob").
-        return !only_light && !denied;
+        return stands_alone();
     }
     // "ne Überweisung": an article where no mark follows.
     let is_article = token.has(Tags::DET)
@@ -172,7 +176,7 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
             .get(at + 1)
             .is_some_and(|next| !matches!(next.kind, Kind::Mark(_)));
     if token.has(Tags::NO) && !is_negation(tokens, at) && !is_article {
-        return !only_light && !denied;
+        return stands_alone();
     }
     let before = &tokens[at - 1];
     let soft = is_soft(tokens, at - 1);

@@ -85,22 +85,23 @@ pub(crate) const LIGHT: Tags = Tags::FILLER
 /// Why no clause of a sentence can ground anything.
 pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     let words = || tokens.iter().filter(|token| token.kind == Kind::Word);
-    if words().any(|token| token.has(Tags::CONDITION)) || has_open_condition(tokens) {
+    let said = words().fold(Tags::NONE, |tags, token| tags.union(token.tags));
+    if said.has(Tags::CONDITION) || said.has(Tags::IF_YOU) && has_open_condition(tokens) {
         return Some(Reason::Conditional);
     }
-    if words().any(|token| token.has(Tags::HYPOTHESIS)) {
+    if said.has(Tags::HYPOTHESIS) {
         return Some(Reason::Question);
     }
-    if words().any(|token| token.has(Tags::REMIND)) {
+    if said.has(Tags::REMIND) {
         return Some(Reason::Reminder);
     }
-    if words().any(|token| token.has(Tags::TEXT_WORK.union(Tags::ANNOUNCE))) {
+    if said.has(Tags::TEXT_WORK.union(Tags::ANNOUNCE)) {
         return Some(Reason::Quoted);
     }
     let head = tokens.iter().find(|token| {
         token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR).union(Tags::NO))
     });
-    let framed = words().any(|token| token.has(Tags::FRAME.union(Tags::POLITE)));
+    let framed = said.has(Tags::FRAME.union(Tags::POLITE));
     // "Sanne heeft …, maak haar 33 over": behind the one it speaks of a verb tells.
     let named_first = tokens
         .iter()
@@ -127,9 +128,7 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     if head.is_some_and(|head| head.has(asks) && !states(head)) {
         return Some(Reason::Question);
     }
-    if words().any(|token| token.has(Tags::FRAME_MINE))
-        && !words().any(|token| token.has(Tags::POLITE))
-    {
+    if said.has(Tags::FRAME_MINE) && !said.has(Tags::POLITE) {
         return Some(Reason::Question);
     }
     let tagged = tokens.last().is_some_and(|last| last.has(Tags::ASK_TAG));

@@ -9,7 +9,7 @@ use crate::{
     digits::{self, Digits},
     fold::Folded,
     lexemes::{Lexeme, Shape},
-    lexicon::{Lexicon, Separators},
+    lexicon::Separators,
     numerals::Words,
     tags::Tags,
 };
@@ -35,7 +35,7 @@ impl Amount {
 }
 
 /// What a token is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq)]
 pub(crate) enum Kind {
     Word,
     Mark(char),
@@ -50,6 +50,27 @@ pub(crate) enum Kind {
     Date(Option<(i32, u8, u8)>),
     Masked,
     Quoted,
+}
+
+impl PartialEq for Kind {
+    /// Most comparisons ask whether it is a word, and the grammar makes very many of them: that must come down to
+    /// comparing one number.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        match other {
+            Self::Word => matches!(self, Self::Word),
+            Self::BadAccount => matches!(self, Self::BadAccount),
+            Self::Masked => matches!(self, Self::Masked),
+            Self::Quoted => matches!(self, Self::Quoted),
+            Self::Mark(mark) => matches!(self, Self::Mark(own) if own == mark),
+            Self::Amount(amount) => matches!(self, Self::Amount(own) if own == amount),
+            Self::Account(account) => matches!(self, Self::Account(own) if own == account),
+            Self::Date(date) => matches!(self, Self::Date(own) if own == date),
+            Self::Name { index, possessive } => {
+                matches!(self, Self::Name { index: own, possessive: owns } if own == index && owns == possessive)
+            }
+        }
+    }
 }
 
 /// One unit of the grammar.
@@ -87,10 +108,13 @@ impl Token {
 /// before a mark, at the end, or before a word of correction.
 pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
     let token = &tokens[at];
-    if token.kind == Kind::Word && contrasts(tokens, at) {
+    if token.kind != Kind::Word || !token.has(Tags::NEG.union(Tags::NO)) {
+        return false;
+    }
+    if contrasts(tokens, at) {
         return true;
     }
-    if token.kind != Kind::Word || !token.has(Tags::NEG) {
+    if !token.has(Tags::NEG) {
         return false;
     }
     if means_only(tokens, at) {
@@ -114,6 +138,9 @@ pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
 
 /// "78, et non 87", "do Kasi, a nie do Marka": joined to what was asked, a "no" right before a value denies that value.
 pub(crate) fn contrasts(tokens: &[Token], at: usize) -> bool {
+    if !tokens[at].has(Tags::NO.union(Tags::NEG)) {
+        return false;
+    }
     let joined = at.checked_sub(1).is_some_and(|before| {
         tokens[before].kind == Kind::Word && tokens[before].has(Tags::AND.union(Tags::CONTRAST))
     });
@@ -124,7 +151,7 @@ pub(crate) fn contrasts(tokens: &[Token], at: usize) -> bool {
         .find(|token| !(token.kind == Kind::Word && token.has(leads)));
     let denies_value =
         value.is_some_and(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
-    joined && denies_value && tokens[at].has(Tags::NO.union(Tags::NEG))
+    joined && denies_value
 }
 
 /// "N'envoie que 20": no other word denies, and a value follows the "que".
@@ -162,21 +189,12 @@ const DIGIT_SUFFIXES: &[&str] = &[
 ];
 
 /// Joins lexemes to tokens.
-pub(crate) fn read(
-    folded: &Folded,
-    lexemes: &[Lexeme],
-    lexicon: &'static Lexicon,
-    reading: Reading,
-    pasted: &[Span],
-) -> Vec<Token> {
+pub(crate) fn read(folded: &Folded, words: Words, reading: Reading, pasted: &[Span]) -> Vec<Token> {
+    let lexemes = words.lexemes;
     let mut reader = Reader {
-        words: Words {
-            text: &folded.text,
-            lexemes,
-            lexicon,
-        },
+        words,
         reading,
-        tokens: Vec::new(),
+        tokens: Vec::with_capacity(lexemes.len()),
     };
     let mut at = 0;
     while at < lexemes.len() {
@@ -184,6 +202,10 @@ pub(crate) fn read(
         let next = reader.one(at).max(at + 1);
         if reader.tokens.len() > first {
             let token = reader.tokens.last_mut().expect("one was just pushed");
+            if pasted.is_empty() {
+                at = next;
+                continue;
+            }
             let span = folded.typed(token.start, token.end);
             token.pasted = pasted
                 .iter()
@@ -488,12 +510,7 @@ impl Reader<'_> {
             return after;
         }
         let single = next == from + 1;
-        let tags = self
-            .words
-            .word(from)
-            .filter(|_| single)
-            .map_or(Tags::NONE, |word| self.words.lexicon.tags(word));
-        let tags = if tags.has(Tags::ONE) {
+        let tags = if single && self.words.has(from, Tags::ONE) {
             Tags::ONE
         } else {
             Tags::NONE
