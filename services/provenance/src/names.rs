@@ -1,6 +1,9 @@
 //! The names the customer may call payees, accounts, cards and orders by.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cell::OnceCell,
+    collections::{HashMap, HashSet},
+};
 
 use unicode_security::confusable_detection::skeleton;
 
@@ -38,7 +41,8 @@ pub(crate) struct Names {
     names: Vec<Name>,
     /// By their first letters, several letters to a list. Asked for every word.
     by_first: Vec<Vec<usize>>,
-    skeletons: HashSet<String>,
+    /// What the names look like; needed only where a stranger is named.
+    skeletons: OnceCell<HashSet<String>>,
 }
 
 /// How many lists names are kept in.
@@ -124,7 +128,6 @@ impl Names {
         }
         let mut names = Self::default();
         for (text, (meaning, full)) in &table {
-            names.skeletons.insert(skeleton(text).collect());
             names.push(text.clone(), meaning.clone(), *full);
         }
         names.add_variants(&table, input, language);
@@ -212,11 +215,17 @@ impl Names {
     ///
     /// `typed` is the word with its capitals: a capital I or a digit looks like a small l only as it was typed.
     pub(crate) fn looks_like_one(&self, word: &str, typed: &str) -> bool {
+        let skeletons = self.skeletons.get_or_init(|| {
+            self.names
+                .iter()
+                .map(|name| skeleton(&name.text).collect())
+                .collect()
+        });
         let of_word: String = skeleton(word).collect();
         let of_typed: String = skeleton(typed).collect();
         let alike = [&of_word, &of_typed, &of_typed.to_lowercase()]
             .into_iter()
-            .any(|form| self.skeletons.contains(form));
+            .any(|form| skeletons.contains(form));
         alike && !self.names.iter().any(|name| name.text == word)
     }
 }

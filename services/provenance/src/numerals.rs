@@ -142,6 +142,19 @@ impl<'a> Words<'a> {
             .is_some_and(|known| known.alone.has(tags))
     }
 
+    /// Whether a number can begin at a place. Most words end the search here.
+    fn may_begin_number(&self, at: usize) -> bool {
+        let classes = Tags::NUMBER
+            .union(Tags::SCALE)
+            .union(Tags::HALF)
+            .union(Tags::ONE_OF);
+        self.lexicon.joins_numerals()
+            || self
+                .known
+                .get(at)
+                .is_some_and(|known| known.any.has(classes))
+    }
+
     fn piece(&self, at: usize) -> Option<Piece> {
         if let Some((phrase, next)) = self.phrase(at, Some(Tags::NUMBER.union(Tags::SCALE))) {
             let value = phrase.value.as_deref()?;
@@ -199,6 +212,9 @@ impl<'a> Words<'a> {
 
     /// Reads a number that begins at a place. `None` where none does.
     pub(crate) fn number(&self, at: usize) -> Option<Numeral> {
+        if !self.may_begin_number(at) {
+            return None;
+        }
         if self.has(at, Tags::HALF) {
             let scale_at = if self.has(at + 1, Tags::ONE_OF) {
                 at + 2

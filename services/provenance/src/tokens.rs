@@ -55,7 +55,7 @@ pub(crate) enum Kind {
 impl PartialEq for Kind {
     /// Most comparisons ask whether it is a word, and the grammar makes very many of them: that must come down to
     /// comparing one number.
-    #[inline]
+    #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
         match other {
             Self::Word => matches!(self, Self::Word),
@@ -95,7 +95,13 @@ impl Token {
     }
 
     pub(crate) fn is_mark(&self, marks: &str) -> bool {
-        matches!(self.kind, Kind::Mark(mark) if marks.contains(mark))
+        let Kind::Mark(mark) = self.kind else {
+            return false;
+        };
+        match u8::try_from(mark) {
+            Ok(byte) if byte.is_ascii() => marks.as_bytes().contains(&byte),
+            _ => marks.contains(mark),
+        }
     }
 
     /// A word that no language file explains.
