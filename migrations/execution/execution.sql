@@ -156,7 +156,10 @@ DECLARE
   refusal text;
   to_name text;
   to_iban text;
-  note text;
+  -- One moment for the whole action, read after the lock: its day, and the end of the time to undo.
+  moment timestamptz := bank.bank_clock();
+  today date := (moment AT TIME ZONE (SELECT s.time_zone FROM bank.setting s))::date;
+  leaves timestamptz := moment + bank.undo_seconds_of(who) * interval '1 second';
 BEGIN
   FOR line IN SELECT * FROM bank.pending_line p
     WHERE p.customer_id = who AND p.action_id = act.action_id AND p.version = v.version ORDER BY p.line_number LOOP
@@ -194,22 +197,22 @@ BEGIN
       SELECT p.name, p.iban INTO STRICT to_name, to_iban FROM bank.payee p WHERE p.customer_id = who AND p.payee_id = line.payee_id;
     END IF;
     INSERT INTO bank.transfer (customer_id, transfer_id, account_id, kind, state, amount_minor_units, currency, counterparty_name,
-      counterparty_iban, category, payee_id, action_id, line_number, refunds_transfer_id, post_after)
+      counterparty_iban, category, payee_id, action_id, line_number, refunds_transfer_id, created_at, post_after)
     VALUES (who, transfer_ids[position], v.from_account_id, CASE WHEN act.kind = 'refund' THEN 'refund_out' ELSE 'payment_out' END,
       'reserved', line.amount_minor_units, v.currency, to_name, to_iban, CASE WHEN act.kind = 'refund' THEN 'refunds' ELSE 'payments' END,
-      line.payee_id, act.action_id, line.line_number, CASE WHEN act.kind = 'refund' THEN v.transaction_id END, bank.bank_clock());
+      line.payee_id, act.action_id, line.line_number, CASE WHEN act.kind = 'refund' THEN v.transaction_id END, moment, leaves);
     INSERT INTO bank.entry (customer_id, transfer_id, leg, book, account_id, amount_minor_units, currency) VALUES
       (who, transfer_ids[position], 1, 'account', v.from_account_id, -line.amount_minor_units, v.currency),
       (who, transfer_ids[position], 2, 'transit', NULL, line.amount_minor_units, v.currency);
     IF line.payee_id IS NOT NULL THEN
       INSERT INTO bank.payee_paid (customer_id, payee_id, first_paid_at, payments_count)
-      VALUES (who, line.payee_id, bank.bank_clock(), 1)
+      VALUES (who, line.payee_id, moment, 1)
       ON CONFLICT (customer_id, payee_id) DO UPDATE SET payments_count = bank.payee_paid.payments_count + 1;
     END IF;
     outgoing := outgoing + line.amount_minor_units;
   END LOOP;
   IF outgoing > 0 THEN
-    INSERT INTO bank.spent_day (customer_id, currency, day, spent_minor_units) VALUES (who, v.currency, bank.bank_day(), outgoing)
+    INSERT INTO bank.spent_day (customer_id, currency, day, spent_minor_units) VALUES (who, v.currency, today, outgoing)
     ON CONFLICT (customer_id, currency, day) DO UPDATE SET spent_minor_units = bank.spent_day.spent_minor_units + outgoing;
   END IF;
   RETURN NULL;
@@ -277,14 +280,86 @@ BEGIN
 END
 $$;
 
+-- Makes a version take effect, wholly or not at all. Answers a code, or NULL when it did.
+CREATE OR REPLACE FUNCTION bank.take_effect(who uuid, act bank.pending_action, v bank.pending_version, new_ids uuid[]) RETURNS text
+  LANGUAGE plpgsql VOLATILE SET search_path = ''
+  AS $$
+DECLARE
+  refusal text;
+BEGIN
+  -- The effect is undone as a whole when it cannot be made whole; what stays is the refusal and its event.
+  BEGIN
+    IF act.kind IN ('transfer', 'refund') THEN
+      refusal := bank.make_transfers(who, act, v, new_ids);
+    ELSE
+      refusal := bank.make_effect(who, act, v, new_ids[1]);
+    END IF;
+    IF refusal IS NOT NULL THEN
+      RAISE EXCEPTION 'undo the effect' USING ERRCODE = 'CS099';
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'CS099' THEN
+    NULL;
+  END;
+  RETURN refusal;
+END
+$$;
+
+-- Marks an action confirmed and executed, with the event that records it.
+CREATE OR REPLACE FUNCTION bank.record_execution(who uuid, act bank.pending_action, p_version integer, p_confirm_hash bytea,
+  p_executed_hash bytea, p_note text, p_record bytea, p_event bytea) RETURNS void
+  LANGUAGE plpgsql VOLATILE SET search_path = ''
+  AS $$
+DECLARE
+  event_number bigint;
+BEGIN
+  UPDATE bank.pending_action SET state = 'confirmed', consumed_through = CASE WHEN act.state = 'held' THEN act.consumed_through ELSE (
+      SELECT max(u.sequence) FROM bank.utterance u WHERE u.customer_id = who AND u.conversation_id = act.conversation_id) END
+   WHERE customer_id = who AND action_id = act.action_id;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'no such action' USING ERRCODE = 'CS002';
+  END IF;
+  event_number := bank.append_event_for(who, 'confirmed', act.action_id, p_event);
+  INSERT INTO bank.execution (customer_id, action_id, version, confirm_hash, executed_hash, note, record, event_sequence)
+  VALUES (who, act.action_id, p_version, p_confirm_hash, p_executed_hash, p_note, p_record, event_number);
+END
+$$;
+
+-- Keeps what the customer confirmed until the bank does it, ends it, or the customer cancels it.
+CREATE OR REPLACE FUNCTION bank.hold_action(who uuid, act bank.pending_action, p_version integer, why text, p_confirm_hash bytea,
+  p_executed_hash bytea, p_note text, p_record bytea, p_event bytea) RETURNS void
+  LANGUAGE plpgsql VOLATILE SET search_path = ''
+  AS $$
+DECLARE
+  moment timestamptz := bank.bank_clock();
+  setting bank.setting;
+  event_number bigint;
+BEGIN
+  SELECT * INTO STRICT setting FROM bank.setting;
+  UPDATE bank.pending_action SET state = 'held', reason = why, consumed_through = (
+      SELECT max(u.sequence) FROM bank.utterance u WHERE u.customer_id = who AND u.conversation_id = act.conversation_id)
+   WHERE customer_id = who AND action_id = act.action_id;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'no such action' USING ERRCODE = 'CS002';
+  END IF;
+  event_number := bank.append_event_for(who, 'held', act.action_id, p_event);
+  INSERT INTO bank.hold (customer_id, action_id, version, reason, confirm_hash, executed_hash, note, record, held_at, release_after, ends_at, event_sequence)
+  VALUES (who, act.action_id, p_version, why, p_confirm_hash, p_executed_hash, p_note, p_record, moment,
+    CASE WHEN why IN ('name_no_match', 'cooling_off') THEN moment + setting.cooling_off_seconds * interval '1 second' END,
+    moment + setting.hold_seconds_max * interval '1 second', event_number);
+END
+$$;
+
 -- Confirms an action. The panel has rebuilt the record under the lock and compared its hash; this function checks everything
 -- that the database itself knows, and does it: state, version, the one-time showing, the clock after the lock, limits, funds.
 --
--- Answers: executed, already_executed, not_found, not_open, stale_card, expired, or the code of the rule that refused.
--- Only executed, expired and a refusal by a rule change anything.
+-- With `p_hold` the bank waits: the action is held with its reason and deadlines, and nothing moves yet. `p_event` then says so.
+--
+-- Answers: executed, held, already_executed, already_held, not_found, not_open, stale_card, expired, or the code of the rule that
+-- refused. Only executed, held, expired and a refusal by a rule change anything.
+DROP FUNCTION IF EXISTS bank.confirm_action(uuid, integer, text, bytea, bytea, text, bytea, uuid[], bytea);
 CREATE OR REPLACE FUNCTION bank.confirm_action(
   p_action uuid, p_version integer, p_nonce text, p_confirm_hash bytea, p_executed_hash bytea, p_note text, p_record bytea,
-  p_new_ids uuid[], p_event bytea) RETURNS text
+  p_new_ids uuid[], p_event bytea, p_hold text DEFAULT NULL) RETURNS text
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
   AS $$
 DECLARE
@@ -293,7 +368,6 @@ DECLARE
   v bank.pending_version;
   done bank.execution;
   refusal text;
-  event_number bigint;
 BEGIN
   SELECT * INTO act FROM bank.pending_action a WHERE a.customer_id = who AND a.action_id = p_action;
   IF NOT FOUND THEN
@@ -302,6 +376,10 @@ BEGIN
   SELECT * INTO done FROM bank.execution e WHERE e.customer_id = who AND e.action_id = p_action;
   IF FOUND THEN
     RETURN CASE WHEN done.confirm_hash = p_confirm_hash THEN 'already_executed' ELSE 'not_open' END;
+  END IF;
+  IF act.state = 'held' THEN
+    PERFORM 1 FROM bank.hold h WHERE h.customer_id = who AND h.action_id = p_action AND h.confirm_hash = p_confirm_hash;
+    RETURN CASE WHEN FOUND THEN 'already_held' ELSE 'not_open' END;
   END IF;
   IF act.state <> 'pending' THEN
     RETURN 'not_open';
@@ -325,20 +403,12 @@ BEGIN
   IF act.kind IN ('transfer', 'refund', 'standing_order_create') THEN
     refusal := bank.check_payments(who, act, v);
   END IF;
+  IF refusal IS NULL AND p_hold IS NOT NULL THEN
+    PERFORM bank.hold_action(who, act, p_version, p_hold, p_confirm_hash, p_executed_hash, p_note, p_record, p_event);
+    RETURN 'held';
+  END IF;
   IF refusal IS NULL THEN
-    -- The effect is undone as a whole when it cannot be made whole; what stays is the refusal and its event.
-    BEGIN
-      IF act.kind IN ('transfer', 'refund') THEN
-        refusal := bank.make_transfers(who, act, v, p_new_ids);
-      ELSE
-        refusal := bank.make_effect(who, act, v, p_new_ids[1]);
-      END IF;
-      IF refusal IS NOT NULL THEN
-        RAISE EXCEPTION 'undo the effect' USING ERRCODE = 'CS099';
-      END IF;
-    EXCEPTION WHEN SQLSTATE 'CS099' THEN
-      NULL;
-    END;
+    refusal := bank.take_effect(who, act, v, p_new_ids);
   END IF;
   IF refusal = 'incomplete' THEN
     RAISE EXCEPTION 'the card was not complete' USING ERRCODE = 'CS005';
@@ -347,17 +417,187 @@ BEGIN
     PERFORM bank.end_action(who, p_action, 'refused', refusal);
     RETURN refusal;
   END IF;
-
-  UPDATE bank.pending_action SET state = 'confirmed', consumed_through = (
-      SELECT max(u.sequence) FROM bank.utterance u WHERE u.customer_id = who AND u.conversation_id = act.conversation_id)
-   WHERE customer_id = who AND action_id = p_action;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'no such action' USING ERRCODE = 'CS002';
-  END IF;
-  event_number := bank.append_event_for(who, 'confirmed', p_action, p_event);
-  INSERT INTO bank.execution (customer_id, action_id, version, confirm_hash, executed_hash, note, record, event_sequence)
-  VALUES (who, p_action, p_version, p_confirm_hash, p_executed_hash, p_note, p_record, event_number);
+  PERFORM bank.record_execution(who, act, p_version, p_confirm_hash, p_executed_hash, p_note, p_record, p_event);
   RETURN 'executed';
+END
+$$;
+
+-- Voids what an action has reserved, as long as nothing of it has left: the money goes back to its account, the day's and the
+-- payee's counters with it, and the event says so. Moves between own accounts stay. The caller holds the customer's lock.
+--
+-- Answers undone, already_undone, too_late, nothing_to_undo or not_found. Only undone changes anything.
+CREATE OR REPLACE FUNCTION bank.void_action(who uuid, which uuid, by_what text) RETURNS text
+  LANGUAGE plpgsql VOLATILE SET search_path = ''
+  AS $$
+DECLARE
+  done bank.execution;
+  paid bank.transfer;
+  -- After the lock: whoever waited for it past the end is late.
+  moment timestamptz := bank.bank_clock();
+  voided uuid[] := '{}';
+  event_number bigint;
+BEGIN
+  SELECT * INTO done FROM bank.execution e WHERE e.customer_id = who AND e.action_id = which;
+  IF NOT FOUND THEN
+    RETURN 'not_found';
+  END IF;
+  PERFORM 1 FROM bank.undo u WHERE u.customer_id = who AND u.action_id = which;
+  IF FOUND THEN
+    RETURN 'already_undone';
+  END IF;
+  PERFORM 1 FROM bank.transfer t WHERE t.customer_id = who AND t.action_id = which AND t.kind IN ('payment_out', 'refund_out')
+    AND (t.state <> 'reserved' OR t.leaving_at IS NOT NULL OR t.post_after <= moment);
+  IF FOUND THEN
+    RETURN 'too_late';
+  END IF;
+  FOR paid IN SELECT * FROM bank.transfer t
+    WHERE t.customer_id = who AND t.action_id = which AND t.kind IN ('payment_out', 'refund_out') ORDER BY t.line_number LOOP
+    UPDATE bank.transfer SET state = 'voided', voided_at = moment WHERE customer_id = who AND transfer_id = paid.transfer_id;
+    INSERT INTO bank.entry (customer_id, transfer_id, leg, book, account_id, amount_minor_units, currency) VALUES
+      (who, paid.transfer_id, 3, 'transit', NULL, -paid.amount_minor_units, paid.currency),
+      (who, paid.transfer_id, 4, 'account', paid.account_id, paid.amount_minor_units, paid.currency);
+    PERFORM bank.credit_account(who, paid.account_id, paid.amount_minor_units);
+    UPDATE bank.spent_day SET spent_minor_units = spent_minor_units - paid.amount_minor_units
+     WHERE customer_id = who AND currency = paid.currency
+       AND day = (paid.created_at AT TIME ZONE (SELECT s.time_zone FROM bank.setting s))::date;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'no counter of the day' USING ERRCODE = 'CS002';
+    END IF;
+    IF paid.payee_id IS NOT NULL THEN
+      PERFORM bank.unpay_payee(who, paid.payee_id, paid.created_at);
+    END IF;
+    voided := voided || paid.transfer_id;
+  END LOOP;
+  IF voided = '{}' THEN
+    RETURN 'nothing_to_undo';
+  END IF;
+  event_number := bank.append_event_for(who, 'undone', which, bank.undone_event(who, done, voided, by_what, moment));
+  INSERT INTO bank.undo (customer_id, action_id, undone_at, how, event_sequence) VALUES (who, which, moment, by_what, event_number);
+  PERFORM pg_catalog.pg_notify('countersign_wake', '');
+  RETURN 'undone';
+END
+$$;
+
+-- Takes a payment back from what makes a payee known: who was only paid what is undone was never paid.
+CREATE OR REPLACE FUNCTION bank.unpay_payee(who uuid, payee uuid, paid_at timestamptz) RETURNS void
+  LANGUAGE plpgsql VOLATILE SET search_path = ''
+  AS $$
+DECLARE
+  known bank.payee_paid;
+BEGIN
+  SELECT * INTO known FROM bank.payee_paid p WHERE p.customer_id = who AND p.payee_id = payee;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'no counter of the payee' USING ERRCODE = 'CS002';
+  END IF;
+  IF known.payments_count = 1 THEN
+    DELETE FROM bank.payee_paid WHERE customer_id = who AND payee_id = payee;
+    RETURN;
+  END IF;
+  UPDATE bank.payee_paid SET payments_count = payments_count - 1,
+    first_paid_at = CASE WHEN known.first_paid_at = paid_at
+      THEN coalesce((SELECT min(t.created_at) FROM bank.transfer t WHERE t.customer_id = who AND t.payee_id = payee AND t.state <> 'voided'), known.first_paid_at)
+      ELSE known.first_paid_at END
+   WHERE customer_id = who AND payee_id = payee;
+END
+$$;
+
+-- The payload of an undo, in RFC 8785 form: what was confirmed, which of its transfers are void, when.
+CREATE OR REPLACE FUNCTION bank.undone_event(who uuid, done bank.execution, voided uuid[], by_what text, moment timestamptz) RETURNS bytea
+  LANGUAGE plpgsql VOLATILE SET search_path = ''
+  AS $$
+BEGIN
+  RETURN pg_catalog.convert_to(pg_catalog.format(
+    '{"action":"%s","action_version":%s,"at":"%s","by":"%s","confirm_hash":"%s","customer":"%s","event":"undone","executed_hash":"%s","transfers":[%s]}',
+    'act_' || pg_catalog.replace(done.action_id::text, '-', ''), done.version,
+    pg_catalog.to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), by_what,
+    pg_catalog.encode(done.confirm_hash, 'hex'), 'cus_' || pg_catalog.replace(who::text, '-', ''), pg_catalog.encode(done.executed_hash, 'hex'),
+    (SELECT pg_catalog.string_agg('"trf_' || pg_catalog.replace(id::text, '-', '') || '"', ',' ORDER BY place)
+       FROM pg_catalog.unnest(voided) WITH ORDINALITY AS each (id, place))), 'UTF8');
+END
+$$;
+
+-- Undo, by the customer of the session. The same again is the same answer.
+CREATE OR REPLACE FUNCTION bank.undo_action(p_action uuid) RETURNS text
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
+  AS $$
+BEGIN
+  RETURN bank.void_action(bank.lock_customer(), p_action, 'undo');
+END
+$$;
+
+-- Runs what was held, exactly as it was confirmed. The panel has looked whether its values and rules are unchanged (`p_refusal` says
+-- what is not) and whether what it waited for has come (`p_met`); the database checks everything else again, by its own clock.
+--
+-- Answers executed, not_held, not_yet, expired, or the code for which it was cancelled.
+CREATE OR REPLACE FUNCTION bank.release_hold(p_action uuid, p_confirm_hash bytea, p_met boolean, p_refusal text, p_new_ids uuid[], p_event bytea) RETURNS text
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
+  AS $$
+DECLARE
+  who uuid := bank.lock_customer();
+  act bank.pending_action;
+  kept bank.hold;
+  v bank.pending_version;
+  refusal text := p_refusal;
+BEGIN
+  SELECT * INTO act FROM bank.pending_action a WHERE a.customer_id = who AND a.action_id = p_action AND a.state = 'held';
+  IF NOT FOUND THEN
+    RETURN 'not_held';
+  END IF;
+  SELECT * INTO STRICT kept FROM bank.hold h WHERE h.customer_id = who AND h.action_id = p_action;
+  IF kept.ends_at <= bank.bank_clock() THEN
+    PERFORM bank.end_action(who, p_action, 'expired', 'hold_expired');
+    RETURN 'expired';
+  END IF;
+  IF kept.confirm_hash <> p_confirm_hash THEN
+    RETURN 'not_held';
+  END IF;
+  IF NOT (coalesce(kept.release_after <= bank.bank_clock(), false) OR kept.allowed_at IS NOT NULL
+       OR (kept.reason = 'name_unavailable' AND p_met)) THEN
+    RETURN 'not_yet';
+  END IF;
+  SELECT * INTO STRICT v FROM bank.pending_version x WHERE x.customer_id = who AND x.action_id = p_action AND x.version = kept.version;
+  IF refusal IS NULL AND act.current_version <> kept.version THEN
+    refusal := 'changed';
+  END IF;
+  IF refusal IS NULL AND act.kind IN ('transfer', 'refund', 'standing_order_create') THEN
+    refusal := bank.check_payments(who, act, v);
+  END IF;
+  IF refusal IS NULL THEN
+    refusal := bank.take_effect(who, act, v, p_new_ids);
+  END IF;
+  IF refusal IS NOT NULL THEN
+    PERFORM bank.end_action(who, p_action, 'cancelled', refusal);
+    RETURN refusal;
+  END IF;
+  PERFORM bank.record_execution(who, act, kept.version, kept.confirm_hash, kept.executed_hash, kept.note, kept.record, p_event);
+  RETURN 'executed';
+END
+$$;
+
+-- Holds whose time has come, and those whose check may have an answer by now, oldest first.
+CREATE OR REPLACE FUNCTION bank.due_holds(most integer) RETURNS TABLE (customer_id uuid, action_id uuid)
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
+  AS $$
+BEGIN
+  RETURN QUERY SELECT h.customer_id, h.action_id FROM bank.hold h
+    JOIN bank.pending_action a ON a.customer_id = h.customer_id AND a.action_id = h.action_id AND a.state = 'held'
+   WHERE h.ends_at > bank.bank_clock()
+     AND (h.release_after <= bank.bank_clock() OR h.allowed_at IS NOT NULL OR h.reason = 'name_unavailable')
+   ORDER BY h.held_at LIMIT least(most, 1000);
+END
+$$;
+
+-- An operator lets a held payment go. Whoever owns the database's execution path runs it: no login of a service may.
+CREATE OR REPLACE FUNCTION bank.allow_hold(p_customer uuid, p_action uuid, p_operator text) RETURNS boolean
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
+  AS $$
+BEGIN
+  PERFORM bank.lock_customer_row(p_customer);
+  UPDATE bank.hold h SET allowed_at = bank.bank_clock(), allowed_by = p_operator
+    FROM bank.pending_action a
+   WHERE h.customer_id = p_customer AND h.action_id = p_action AND h.allowed_at IS NULL
+     AND a.customer_id = h.customer_id AND a.action_id = h.action_id AND a.state = 'held';
+  RETURN FOUND;
 END
 $$;
 
@@ -368,6 +608,20 @@ CREATE OR REPLACE FUNCTION bank.due_transfers(most integer) RETURNS TABLE (custo
 BEGIN
   RETURN QUERY SELECT t.customer_id, t.transfer_id FROM bank.transfer t
     WHERE t.state = 'reserved' AND t.post_after <= bank.bank_clock() ORDER BY t.post_after LIMIT least(most, 1000);
+END
+$$;
+
+-- The first step: under the payer's lock, and by the clock read after it, the money leaves, and nothing can be undone any more. Without
+-- this step a payee could be credited while an undo is being written. Says whether it leaves, now or since before.
+CREATE OR REPLACE FUNCTION bank.begin_leaving(payer uuid, which uuid) RETURNS boolean
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
+  AS $$
+BEGIN
+  PERFORM bank.lock_customer_row(payer);
+  UPDATE bank.transfer t SET leaving_at = bank.bank_clock()
+   WHERE t.customer_id = payer AND t.transfer_id = which AND t.state = 'reserved' AND t.leaving_at IS NULL AND t.post_after <= bank.bank_clock();
+  PERFORM 1 FROM bank.transfer t WHERE t.customer_id = payer AND t.transfer_id = which AND t.state = 'reserved' AND t.leaving_at IS NOT NULL;
+  RETURN FOUND;
 END
 $$;
 
@@ -385,7 +639,7 @@ DECLARE
   payer_note text;
 BEGIN
   SELECT * INTO paid FROM bank.transfer t
-   WHERE t.customer_id = payer AND t.transfer_id = which AND t.state = 'reserved' AND t.post_after <= bank.bank_clock();
+   WHERE t.customer_id = payer AND t.transfer_id = which AND t.state = 'reserved' AND t.leaving_at IS NOT NULL;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
@@ -424,7 +678,7 @@ DECLARE
 BEGIN
   PERFORM bank.lock_customer_row(payer);
   SELECT * INTO paid FROM bank.transfer t WHERE t.customer_id = payer AND t.transfer_id = which;
-  IF NOT FOUND OR paid.state <> 'reserved' OR paid.post_after > bank.bank_clock() THEN
+  IF NOT FOUND OR paid.state <> 'reserved' OR paid.leaving_at IS NULL THEN
     RETURN false;
   END IF;
   SELECT * INTO inside FROM bank.account_directory d WHERE d.iban = paid.counterparty_iban;
@@ -455,12 +709,21 @@ DECLARE
 BEGIN
   -- In the order of customers, so that two sweepers never wait for each other in a circle.
   FOR due IN SELECT a.customer_id, a.action_id FROM bank.pending_action a
-    WHERE a.state = 'pending' AND a.expires_at <= bank.bank_clock() ORDER BY a.customer_id, a.action_id LIMIT least(most, 1000) LOOP
+    WHERE a.state = 'pending' AND a.expires_at <= bank.bank_clock()
+       OR a.state = 'held' AND EXISTS (SELECT FROM bank.hold h WHERE h.customer_id = a.customer_id AND h.action_id = a.action_id
+            AND h.ends_at <= bank.bank_clock())
+    ORDER BY a.customer_id, a.action_id LIMIT least(most, 1000) LOOP
     PERFORM bank.lock_customer_row(due.customer_id);
     PERFORM 1 FROM bank.pending_action a WHERE a.customer_id = due.customer_id AND a.action_id = due.action_id
       AND a.state = 'pending' AND a.expires_at <= bank.bank_clock();
     IF FOUND THEN
       PERFORM bank.end_action(due.customer_id, due.action_id, 'expired', 'expired');
+      ended := ended + 1;
+    END IF;
+    PERFORM 1 FROM bank.pending_action a JOIN bank.hold h ON h.customer_id = a.customer_id AND h.action_id = a.action_id
+     WHERE a.customer_id = due.customer_id AND a.action_id = due.action_id AND a.state = 'held' AND h.ends_at <= bank.bank_clock();
+    IF FOUND THEN
+      PERFORM bank.end_action(due.customer_id, due.action_id, 'expired', 'hold_expired');
       ended := ended + 1;
     END IF;
   END LOOP;
@@ -478,14 +741,22 @@ BEGIN
     'bank.check_payments(uuid, bank.pending_action, bank.pending_version)',
     'bank.make_transfers(uuid, bank.pending_action, bank.pending_version, uuid[])',
     'bank.make_effect(uuid, bank.pending_action, bank.pending_version, uuid)',
-    'bank.confirm_action(uuid, integer, text, bytea, bytea, text, bytea, uuid[], bytea)',
-    'bank.due_transfers(integer)', 'bank.credit_payee(uuid, uuid)', 'bank.post_transfer(uuid, uuid)', 'bank.expire_due(integer)'] LOOP
+    'bank.take_effect(uuid, bank.pending_action, bank.pending_version, uuid[])',
+    'bank.record_execution(uuid, bank.pending_action, integer, bytea, bytea, text, bytea, bytea)',
+    'bank.hold_action(uuid, bank.pending_action, integer, text, bytea, bytea, text, bytea, bytea)',
+    'bank.void_action(uuid, uuid, text)', 'bank.unpay_payee(uuid, uuid, timestamptz)',
+    'bank.undone_event(uuid, bank.execution, uuid[], text, timestamptz)', 'bank.undo_action(uuid)',
+    'bank.release_hold(uuid, bytea, boolean, text, uuid[], bytea)', 'bank.due_holds(integer)', 'bank.allow_hold(uuid, uuid, text)',
+    'bank.confirm_action(uuid, integer, text, bytea, bytea, text, bytea, uuid[], bytea, text)',
+    'bank.due_transfers(integer)', 'bank.begin_leaving(uuid, uuid)', 'bank.credit_payee(uuid, uuid)', 'bank.post_transfer(uuid, uuid)', 'bank.expire_due(integer)'] LOOP
     EXECUTE format('ALTER FUNCTION %s OWNER TO cs_executor', signature);
     EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', signature);
   END LOOP;
   REVOKE CREATE ON SCHEMA bank FROM cs_executor;
 END
 $ownership$;
-GRANT EXECUTE ON FUNCTION bank.confirm_action(uuid, integer, text, bytea, bytea, text, bytea, uuid[], bytea) TO panel;
-GRANT EXECUTE ON FUNCTION bank.due_transfers(integer), bank.credit_payee(uuid, uuid), bank.post_transfer(uuid, uuid) TO poster;
+GRANT EXECUTE ON FUNCTION bank.confirm_action(uuid, integer, text, bytea, bytea, text, bytea, uuid[], bytea, text),
+  bank.undo_action(uuid), bank.release_hold(uuid, bytea, boolean, text, uuid[], bytea) TO panel;
+GRANT EXECUTE ON FUNCTION bank.due_holds(integer) TO releaser;
+GRANT EXECUTE ON FUNCTION bank.due_transfers(integer), bank.begin_leaving(uuid, uuid), bank.credit_payee(uuid, uuid), bank.post_transfer(uuid, uuid) TO poster;
 GRANT EXECUTE ON FUNCTION bank.expire_due(integer) TO sweeper;

@@ -117,4 +117,25 @@ pub struct Card {
     pub message: Option<String>,
     /// Where the receipt stands.
     pub receipt: Option<String>,
+    /// How long it can be undone after Confirm, in seconds; 0 for not at all. Only where money goes to somebody else.
+    pub undo_seconds: Option<i32>,
+    /// Until when it can be undone, RFC 3339; absent once it cannot.
+    pub undo_until: Option<String>,
+    /// When it was undone, RFC 3339.
+    pub undone: Option<String>,
+    /// Why the bank waits, while it does.
+    pub hold: Option<CardHold>,
+}
+
+/// Why the bank waits after a Confirm, and how long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CardHold {
+    /// The reason's code.
+    pub reason: String,
+    /// What the customer reads.
+    pub text: String,
+    /// When it goes by itself, RFC 3339; absent where something has to happen first.
+    pub goes: Option<String>,
+    /// When it ends unsent, RFC 3339.
+    pub ends: String,
 }

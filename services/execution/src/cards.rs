@@ -9,6 +9,7 @@ use sqlx::{PgPool, Postgres, Transaction};
 
 use crate::{
     ActError, Card,
+    aftermath::{self, Aftermath},
     draw::{Drawn, Ground, draw},
     event::{self, Detail},
     facts::Facts,
@@ -76,7 +77,8 @@ pub(crate) async fn redraw(
     facts: &Facts,
 ) -> Result<Drawn, ActError> {
     if action.state != ActionState::Pending {
-        return Ok(draw(action, facts, None)?);
+        let aftermath = aftermath::load(transaction, action).await?;
+        return Ok(draw(action, facts, None, &aftermath)?);
     }
     let input = grounding::load(transaction, action.conversation, Some(action.id)).await?;
     let entries = recheck::load_entries(transaction, action).await?;
@@ -104,7 +106,7 @@ pub(crate) async fn redraw(
         input: &input,
         message_hash,
     };
-    Ok(draw(action, facts, Some(&ground))?)
+    Ok(draw(action, facts, Some(&ground), &Aftermath::default())?)
 }
 
 /// Draws one card and, where it is complete, records the showing.

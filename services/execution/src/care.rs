@@ -11,7 +11,7 @@ use countersign_store::action::{StoredAction, StoredLine};
 use crate::{
     card::Warning,
     facts::{Facts, PayeeFact},
-    wording,
+    hold, wording,
 };
 
 /// The answer that ends a request: somebody told the customer what to answer.
@@ -96,7 +96,7 @@ fn payee<'a>(line: &StoredLine, facts: &'a Facts) -> Option<&'a PayeeFact> {
     line.payee.and_then(|payee| facts.payee(payee))
 }
 
-fn new_payees<'a>(
+pub(crate) fn new_payees<'a>(
     action: &'a StoredAction,
     facts: &'a Facts,
 ) -> impl Iterator<Item = (&'a StoredLine, &'a PayeeFact)> {
@@ -126,7 +126,7 @@ pub(crate) fn wants_purpose(action: &StoredAction, facts: &Facts) -> bool {
 }
 
 /// Whether a transfer with a new payee in it takes more of the account than the bank lets pass without a question.
-fn is_large_share(action: &StoredAction, facts: &Facts) -> bool {
+pub(crate) fn is_large_share(action: &StoredAction, facts: &Facts) -> bool {
     if action.kind != ActionKind::Transfer || new_payees(action, facts).next().is_none() {
         return false;
     }
@@ -277,5 +277,6 @@ pub(crate) fn payment_warnings(action: &StoredAction, facts: &Facts) -> Vec<Warn
             text: purpose.says.to_owned(),
         });
     }
+    warnings.extend(hold::warning(action, facts));
     warnings
 }

@@ -10,11 +10,13 @@ use sqlx::{PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
 use crate::{
-    ActError, Card,
+    ActError, Card, aftermath,
+    card::CardHold,
     cards::{NonceSource, load_one, redraw, show},
     draw::SealedRecord,
     event,
     facts::Facts,
+    hold,
     receipt::short_code,
     wording,
 };
@@ -35,16 +37,20 @@ pub struct ConfirmInput {
 /// The answer to a Confirm, the same however often it is asked.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Confirmed {
-    /// `confirmed`.
+    /// `confirmed`, or `held` where the bank waits.
     pub outcome: &'static str,
-    /// Where the receipt stands.
-    pub receipt: String,
+    /// Where the receipt stands; absent while the bank waits.
+    pub receipt: Option<String>,
     /// The code by which a person finds it again, the same in chat and panel.
     pub short_code: String,
     /// The balance of the account the money left, after it.
     pub balance: Option<String>,
     /// One sentence that says what happened.
     pub message: String,
+    /// Until when it can be undone, RFC 3339.
+    pub undo_until: Option<String>,
+    /// Why the bank waits, where it does.
+    pub hold: Option<CardHold>,
 }
 
 /// Checks the note and answers with the challenge a passkey signs: bound to the record, the showing and the note.
@@ -118,17 +124,29 @@ pub async fn confirm(
         .collect();
     let transfers: Vec<TransferId> = new_ids.iter().copied().map(TransferId::from_uuid).collect();
     let now = session::bank_clock(&mut transaction).await?;
-    let payload = event::confirmed(
-        &sealed.record,
-        customer,
-        action.id,
-        action.kind,
-        now,
-        (sealed.confirm_hash, executed),
-        &transfers,
-    )?;
+    let hashes = (sealed.confirm_hash, executed);
+    let hold = hold::reason(&action, &facts).map(hold::Reason::text);
+    let payload = match hold {
+        Some(reason) => event::held(
+            &sealed.record,
+            customer,
+            (action.id, action.kind),
+            now,
+            hashes,
+            reason,
+        )?,
+        None => event::confirmed(
+            &sealed.record,
+            customer,
+            action.id,
+            action.kind,
+            now,
+            hashes,
+            &transfers,
+        )?,
+    };
     let outcome = sqlx::query_scalar!(
-        r#"SELECT bank.confirm_action($1, $2, $3, $4, $5, $6, $7, $8, $9) AS "outcome!""#,
+        r#"SELECT bank.confirm_action($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS "outcome!""#,
         which.uuid(),
         input.version,
         input.nonce.expose(),
@@ -137,12 +155,13 @@ pub async fn confirm(
         input.note,
         sealed.bytes,
         &new_ids,
-        payload
+        payload,
+        hold
     )
     .fetch_one(&mut *transaction)
     .await?;
     match outcome.as_str() {
-        "executed" | "already_executed" => {
+        "executed" | "already_executed" | "held" | "already_held" => {
             let action = load_one(&mut transaction, which).await?;
             let answer = answer(&mut transaction, &action, &executed).await?;
             transaction.commit().await?;
@@ -232,9 +251,13 @@ async fn stored_answer(
     input: &ConfirmInput,
 ) -> Result<Option<Confirmed>, ActError> {
     let done = sqlx::query!(
-        "SELECT confirm_hash, executed_hash FROM bank.execution WHERE customer_id = $1 AND action_id = $2",
+        r#"SELECT confirm_hash AS "confirm_hash!", executed_hash AS "executed_hash!" FROM bank.execution
+            WHERE customer_id = $1 AND action_id = $2
+           UNION ALL
+           SELECT h.confirm_hash, h.executed_hash FROM bank.hold h WHERE h.customer_id = $1 AND h.action_id = $2 AND $3"#,
         action.customer.uuid(),
-        action.id.uuid()
+        action.id.uuid(),
+        action.state == countersign_domain::ActionState::Held
     )
     .fetch_optional(&mut **transaction)
     .await?;
@@ -256,6 +279,8 @@ async fn answer(
     executed: &[u8; 32],
 ) -> Result<Confirmed, ActError> {
     let facts = Facts::load(transaction).await?;
+    let aftermath = aftermath::load(transaction, action).await?;
+    let hold = aftermath.hold.as_ref().map(hold::shown);
     let account = action
         .values
         .from_account
@@ -276,16 +301,28 @@ async fn answer(
                 .map(|currency| countersign_domain::Money { amount, currency })
         });
     Ok(Confirmed {
-        outcome: "confirmed",
-        receipt: format!("/receipts/{}", action.id),
+        outcome: if hold.is_some() { "held" } else { "confirmed" },
+        receipt: hold.is_none().then(|| format!("/receipts/{}", action.id)),
         short_code: short_code(executed),
-        balance: account.filter(|_| moves_money).map(|account| {
-            countersign_domain::Money {
-                amount: account.balance,
-                currency: account.currency,
-            }
-            .to_display()
-        }),
-        message: wording::done(action.kind, total),
+        balance: account
+            .filter(|_| moves_money && hold.is_none())
+            .map(|account| {
+                countersign_domain::Money {
+                    amount: account.balance,
+                    currency: account.currency,
+                }
+                .to_display()
+            }),
+        message: match &hold {
+            Some(hold) => hold.text.clone(),
+            None => wording::done(
+                action.kind,
+                total,
+                aftermath.undo_until.is_some(),
+                aftermath.undone_at.is_some(),
+            ),
+        },
+        undo_until: aftermath.undo_until.map(event::timestamp),
+        hold,
     })
 }

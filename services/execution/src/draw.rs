@@ -8,10 +8,12 @@ use countersign_provenance::Input;
 use countersign_store::action::StoredAction;
 
 use crate::{
+    aftermath::Aftermath,
     card::{Card, YouWrote},
     care,
     event::timestamp,
     facts::Facts,
+    hold,
     picture::Picture,
     recheck::Standing,
     slots::open_slots,
@@ -43,33 +45,16 @@ pub(crate) fn draw(
     action: &StoredAction,
     facts: &Facts,
     ground: Option<&Ground<'_>>,
+    aftermath: &Aftermath,
 ) -> Result<Drawn, CanonicalError> {
     let picture = Picture::new(action, facts);
-    let mut card = Card {
-        action: action.id,
-        version: action.values.version,
-        kind: action.kind.text(),
-        state: action.state.text(),
-        title: picture.title(),
-        button: picture.button(),
-        rows: picture.rows(),
-        payments: Vec::new(),
-        warnings: picture.warnings(),
-        you_wrote: None,
-        open_slots: Vec::new(),
-        note_allowed: action.kind == ActionKind::Transfer,
-        asks_again: None,
-        left_today: None,
-        created: timestamp(action.created_at),
-        expires: timestamp(action.expires_at),
-        confirm_hash: None,
-        nonce: None,
-        superseded_by: action.superseded_by,
-        message: None,
-        receipt: None,
-    };
+    let mut card = blank(action, &picture);
+    card.undo_seconds = picture.can_be_undone().then_some(facts.undo_seconds);
     if action.state != ActionState::Pending {
-        card.message = Some(ended(action, &picture));
+        card.hold = aftermath.hold.as_ref().map(hold::shown);
+        card.undo_until = aftermath.undo_until.map(timestamp);
+        card.undone = aftermath.undone_at.map(timestamp);
+        card.message = Some(ended(action, &picture, aftermath));
         card.receipt =
             (action.state == ActionState::Confirmed).then(|| format!("/receipts/{}", action.id));
         return Ok(Drawn { card, record: None });
@@ -121,8 +106,46 @@ pub(crate) fn draw(
     })
 }
 
+/// The record of an action as the bank would make it now, for comparison with one that was confirmed.
+pub(crate) fn record_now(action: &StoredAction, facts: &Facts, grounding: String) -> ConfirmRecord {
+    let picture = Picture::new(action, facts);
+    picture.record(&blank(action, &picture), grounding)
+}
+
+/// The card of an action before anything is said of where it stands.
+fn blank(action: &StoredAction, picture: &Picture<'_>) -> Card {
+    Card {
+        action: action.id,
+        version: action.values.version,
+        kind: action.kind.text(),
+        state: action.state.text(),
+        title: picture.title(),
+        button: picture.button(),
+        rows: picture.rows(),
+        payments: Vec::new(),
+        warnings: picture.warnings(),
+        you_wrote: None,
+        open_slots: Vec::new(),
+        note_allowed: action.kind == ActionKind::Transfer,
+        asks_again: None,
+        left_today: None,
+        created: timestamp(action.created_at),
+        expires: timestamp(action.expires_at),
+        confirm_hash: None,
+        nonce: None,
+        superseded_by: action.superseded_by,
+        message: None,
+        receipt: None,
+        undo_seconds: None,
+        undo_until: None,
+        undone: None,
+        hold: None,
+    }
+}
+
 /// One sentence for a card that is over.
-fn ended(action: &StoredAction, picture: &Picture<'_>) -> String {
+fn ended(action: &StoredAction, picture: &Picture<'_>, aftermath: &Aftermath) -> String {
+    let reason = action.reason.as_deref().unwrap_or("");
     match action.state {
         ActionState::Superseded => "Replaced by a newer request.".to_owned(),
         ActionState::Cancelled if action.reason.as_deref() == Some(care::TOLD) => {
@@ -130,11 +153,19 @@ fn ended(action: &StoredAction, picture: &Picture<'_>) -> String {
              call, and call the number on the back of your card."
                 .to_owned()
         }
-        ActionState::Cancelled => "You cancelled this. Nothing happened.".to_owned(),
+        ActionState::Cancelled => wording::cancelled(reason).to_owned(),
+        ActionState::Expired if reason == "hold_expired" => {
+            "The bank waited as long as it may. Nothing was sent. Ask again if you still want it.".to_owned()
+        }
         ActionState::Expired => "Nobody confirmed this in time. Nothing happened.".to_owned(),
-        ActionState::Refused => wording::refusal(action.reason.as_deref().unwrap_or("")).to_owned(),
+        ActionState::Refused => wording::refusal(reason).to_owned(),
         ActionState::Held => "You confirmed this. The bank is holding it.".to_owned(),
-        ActionState::Confirmed => wording::done(action.kind, picture.total()),
+        ActionState::Confirmed => wording::done(
+            action.kind,
+            picture.total(),
+            aftermath.undo_until.is_some(),
+            aftermath.undone_at.is_some(),
+        ),
         ActionState::Pending => String::new(),
     }
 }

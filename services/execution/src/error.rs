@@ -22,6 +22,9 @@ pub enum ActError {
     /// The card has changed since it was shown; this is the card now.
     #[error("the card has changed since it was shown")]
     StaleCard(Box<Card>),
+    /// It cannot be undone any more, or never could; this is the card now.
+    #[error("the time to undo is over")]
+    TooLate(Box<Card>),
     /// The time was over. The action is now marked expired.
     #[error("the request has ended")]
     Expired,

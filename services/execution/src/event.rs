@@ -80,6 +80,9 @@ struct ConfirmedLine<'a> {
 #[derive(Serialize)]
 struct ConfirmedEvent<'a> {
     event: &'static str,
+    /// Why the bank waits; absent where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
     customer: CustomerId,
     action: ActionId,
     action_version: u32,
@@ -96,6 +99,22 @@ struct ConfirmedEvent<'a> {
     lines: Vec<ConfirmedLine<'a>>,
 }
 
+/// The payload of a Confirm after which the bank waits: the same words, and why. No transfer is made yet.
+pub(crate) fn held(
+    record: &ConfirmRecord,
+    customer: CustomerId,
+    (action, kind): (ActionId, ActionKind),
+    at: OffsetDateTime,
+    hashes: ([u8; 32], [u8; 32]),
+    reason: &str,
+) -> Result<Vec<u8>, PayloadError> {
+    canonical(&ConfirmedEvent {
+        event: "held",
+        reason: Some(reason),
+        ..told(record, customer, (action, kind), at, hashes, Vec::new())
+    })
+}
+
 /// The payload of a Confirm: what ran, under which hash, as which transfers. It is what a receipt proves.
 pub(crate) fn confirmed(
     record: &ConfirmRecord,
@@ -106,8 +125,32 @@ pub(crate) fn confirmed(
     (confirm_hash, executed_hash): ([u8; 32], [u8; 32]),
     transfers: &[TransferId],
 ) -> Result<Vec<u8>, PayloadError> {
-    canonical(&ConfirmedEvent {
+    let lines = record
+        .lines
+        .iter()
+        .zip(transfers)
+        .map(|(line, transfer)| ConfirmedLine {
+            transfer: *transfer,
+            payee_account: &line.payee_account,
+            payee_name: &line.payee_name,
+            amount: &line.amount,
+        })
+        .collect();
+    let hashes = (confirm_hash, executed_hash);
+    canonical(&told(record, customer, (action, kind), at, hashes, lines))
+}
+
+fn told<'a>(
+    record: &'a ConfirmRecord,
+    customer: CustomerId,
+    (action, kind): (ActionId, ActionKind),
+    at: OffsetDateTime,
+    (confirm_hash, executed_hash): ([u8; 32], [u8; 32]),
+    lines: Vec<ConfirmedLine<'a>>,
+) -> ConfirmedEvent<'a> {
+    ConfirmedEvent {
         event: "confirmed",
+        reason: None,
         customer,
         action,
         action_version: record.action_version,
@@ -118,16 +161,6 @@ pub(crate) fn confirmed(
         currency: record.currency.as_deref(),
         from: record.from.as_deref(),
         target: record.target.as_deref(),
-        lines: record
-            .lines
-            .iter()
-            .zip(transfers)
-            .map(|(line, transfer)| ConfirmedLine {
-                transfer: *transfer,
-                payee_account: &line.payee_account,
-                payee_name: &line.payee_name,
-                amount: &line.amount,
-            })
-            .collect(),
-    })
+        lines,
+    }
 }

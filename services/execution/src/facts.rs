@@ -65,6 +65,14 @@ pub(crate) struct Facts {
     pub locale: String,
     /// How long a payee counts as new after the first payment.
     pub new_payee_seconds: i32,
+    /// How long the bank waits before a payment to somebody new that stands out.
+    pub cooling_off_seconds: i32,
+    /// How long a held payment can wait at all.
+    pub hold_seconds_max: i32,
+    /// How long a payment can be undone after Confirm.
+    pub undo_seconds: i32,
+    /// Above these amounts a payment waits for an operator.
+    pub operator_rules: Vec<Money>,
     /// A payment that takes more of the account than this is asked about where a payee is new.
     pub large_share_percent: i16,
     pub accounts: Vec<AccountFact>,
@@ -106,6 +114,7 @@ impl Facts {
     pub async fn load(connection: &mut PgConnection) -> Result<Self, ActionError> {
         let clock = sqlx::query!(
             r#"SELECT bank.bank_clock() AS "now!", bank.bank_day() AS "today!", rules_version, new_payee_seconds, large_share_percent,
+                      cooling_off_seconds, hold_seconds_max, bank.my_undo_seconds() AS "undo_seconds!",
                       (SELECT locale FROM bank.customer WHERE customer_id = bank.current_customer()) AS "locale!"
                  FROM bank.setting"#
         )
@@ -117,6 +126,10 @@ impl Facts {
             rules_version: clock.rules_version,
             locale: clock.locale,
             new_payee_seconds: clock.new_payee_seconds,
+            cooling_off_seconds: clock.cooling_off_seconds,
+            hold_seconds_max: clock.hold_seconds_max,
+            undo_seconds: clock.undo_seconds,
+            operator_rules: Vec::new(),
             large_share_percent: clock.large_share_percent,
             accounts: Vec::new(),
             payees: Vec::new(),
@@ -295,8 +308,8 @@ impl Facts {
                  FROM bank.pending_action a
                  JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
                  JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
-                WHERE a.customer_id = bank.current_customer() AND a.state = 'pending' AND a.kind IN ('transfer', 'refund')
-                  AND a.expires_at > bank.bank_clock()
+                WHERE a.customer_id = bank.current_customer() AND a.kind IN ('transfer', 'refund')
+                  AND (a.state = 'held' OR a.state = 'pending' AND a.expires_at > bank.bank_clock())
                   AND v.currency IS NOT NULL AND l.own_account_id IS NULL AND l.amount_minor_units IS NOT NULL
                 GROUP BY a.action_id, v.currency"#
         )
@@ -304,6 +317,17 @@ impl Facts {
         .await?
         {
             self.waiting.push((ActionId::from_uuid(row.action_id), currency(&row.currency)?, amount(row.amount)?));
+        }
+        for row in sqlx::query!(
+            "SELECT currency, above_minor_units FROM bank.operator_rule WHERE ended_at IS NULL"
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.operator_rules.push(Money {
+                amount: amount(row.above_minor_units)?,
+                currency: currency(&row.currency)?,
+            });
         }
         Ok(())
     }

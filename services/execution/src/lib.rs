@@ -4,6 +4,7 @@
 //! from the customer's words and the bank's tables; what cannot be reproduced is neither shown with a button nor run. Money
 //! moves in one place, the database function `bank.confirm_action`, which [`confirm::confirm`] calls.
 
+mod aftermath;
 pub mod cancel;
 pub mod card;
 pub mod cards;
@@ -16,6 +17,7 @@ pub mod error;
 mod event;
 mod facts;
 pub mod fill;
+mod hold;
 pub mod keep;
 pub mod loops;
 mod matching;
@@ -23,7 +25,9 @@ mod next_version;
 mod picture;
 pub mod receipt;
 mod recheck;
+pub mod release;
 mod slots;
+pub mod undo;
 mod wording;
 
 pub use card::Card;

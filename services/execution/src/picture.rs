@@ -47,6 +47,15 @@ impl<'a> Picture<'a> {
         }
     }
 
+    /// Whether a Confirm leaves a time to undo: money goes to somebody else.
+    pub(crate) fn can_be_undone(&self) -> bool {
+        matches!(self.action.kind, ActionKind::Transfer | ActionKind::Refund)
+            && self
+                .lines
+                .iter()
+                .any(|(line, _)| line.own_account.is_none())
+    }
+
     fn money(&self, amount: MinorUnits) -> Option<Money> {
         self.action
             .values

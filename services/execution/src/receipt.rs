@@ -48,7 +48,22 @@ pub struct ReceiptView {
     pub short_code: String,
     /// Where the money is now, for payments: every transfer posted, or some on their way.
     pub posted: Option<bool>,
+    /// Until when it can be undone.
+    pub undo_until: Option<OffsetDateTime>,
+    /// When it was undone, with the proof of that; nothing where it was not.
+    pub undone: Option<Undone>,
     /// The proof for a stranger; `None` until the log's next head is signed, about a second.
+    pub proof: Option<Receipt>,
+}
+
+/// The receipt of an undo.
+#[derive(Clone, Debug)]
+pub struct Undone {
+    /// When.
+    pub at: OffsetDateTime,
+    /// `undo` by the customer on the panel, `not_me` by the link of a notice.
+    pub how: String,
+    /// The proof, as for the receipt itself.
     pub proof: Option<Receipt>,
 }
 
@@ -66,8 +81,14 @@ pub async fn load(
     let row = sqlx::query!(
         r#"SELECT e.record, e.note, e.confirm_hash, e.executed_hash, e.executed_at, v.payload, v.leaf_index,
                   (SELECT bool_and(t.state = 'posted') FROM bank.transfer t
-                    WHERE t.customer_id = e.customer_id AND t.action_id = e.action_id) AS posted
+                    WHERE t.customer_id = e.customer_id AND t.action_id = e.action_id) AS posted,
+                  (SELECT min(t.post_after) FROM bank.transfer t
+                    WHERE t.customer_id = e.customer_id AND t.action_id = e.action_id AND t.state = 'reserved' AND t.leaving_at IS NULL
+                      AND t.post_after > bank.bank_clock()) AS undo_until,
+                  u.undone_at AS "undone_at?", u.how AS "how?", w.payload AS "undo_payload?", w.leaf_index AS "undo_leaf?"
              FROM bank.execution e
+             LEFT JOIN bank.undo u ON u.customer_id = e.customer_id AND u.action_id = e.action_id
+             LEFT JOIN bank.bank_event w ON w.customer_id = u.customer_id AND w.sequence = u.event_sequence
              JOIN bank.bank_event v ON v.customer_id = e.customer_id AND v.sequence = e.event_sequence
             WHERE e.customer_id = $1 AND e.action_id = $2"#,
         customer.uuid(),
@@ -87,7 +108,19 @@ pub async fn load(
         Some(index) => prove(&mut transaction, index, row.payload).await?,
         None => None,
     };
+    let undone = match (row.undone_at, row.how, row.undo_payload) {
+        (Some(at), Some(how), Some(payload)) => {
+            let proof = match row.undo_leaf {
+                Some(index) => prove(&mut transaction, index, payload).await?,
+                None => None,
+            };
+            Some(Undone { at, how, proof })
+        }
+        _ => None,
+    };
     Ok(ReceiptView {
+        undo_until: row.undo_until,
+        undone,
         record,
         note: row.note,
         confirm_hash: hex::encode(&row.confirm_hash),

@@ -154,9 +154,35 @@ pub(crate) fn refusal(code: &str) -> &'static str {
     }
 }
 
+/// Why something is over that the customer or the bank stopped.
+pub(crate) fn cancelled(code: &str) -> &'static str {
+    match code {
+        "taken_back" => "Nothing was sent: you wrote something that takes it back.",
+        "changed" => {
+            "Nothing was sent: something about this payment is not as you confirmed it. Ask again if you still want it."
+        }
+        "" | "cancelled" => "You cancelled this. Nothing happened.",
+        code => refusal(code),
+    }
+}
+
 /// The sentence after a Confirm.
-pub(crate) fn done(kind: ActionKind, total: Option<Money>) -> String {
+pub(crate) fn done(
+    kind: ActionKind,
+    total: Option<Money>,
+    can_be_undone: bool,
+    is_undone: bool,
+) -> String {
     match (kind, total) {
+        (ActionKind::Transfer | ActionKind::Refund, _) if is_undone => {
+            "Undone. Nothing was sent, and the money is back on your account.".to_owned()
+        }
+        (ActionKind::Transfer, Some(total)) if can_be_undone => {
+            format!("{total} goes out in a moment. Until then you can undo it.")
+        }
+        (ActionKind::Refund, Some(total)) if can_be_undone => {
+            format!("{total} goes back in a moment. Until then you can undo it.")
+        }
         (ActionKind::Transfer, Some(total)) => format!("Sent {total}."),
         (ActionKind::Refund, Some(total)) => format!("Sent {total} back."),
         (ActionKind::StandingOrderCreate, _) => "The standing order is set up.".to_owned(),

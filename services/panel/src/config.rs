@@ -21,6 +21,8 @@ pub struct Config {
     pub poster_database_url: Secret,
     /// The database, as the role that expires what nobody confirmed.
     pub sweeper_database_url: Secret,
+    /// The database, as the role that finds held payments whose time has come.
+    pub releaser_database_url: Secret,
     /// The database, as the role that gathers events into the bank's log.
     pub notary_database_url: Secret,
     /// The key that signs heads of the bank's log.

@@ -1,10 +1,12 @@
-//! The bank's loops beside the pages: poster, expiry sweeper, notary. Each has a login of its own.
+//! The bank's loops beside the pages: poster, expiry sweeper, releaser, notary. Each has a login of its own.
 
 use std::{fmt::Display, future::Future, time::Duration};
 
-use countersign_execution::loops::{notary, poster, sweeper};
+use countersign_execution::loops::{notary, poster, releaser, sweeper};
 use countersign_receipts::LogSigner;
 use sqlx::PgPool;
+
+use crate::session::new_secret;
 
 /// Pause between two turns of the poster and of the sweeper.
 const TURN: Duration = Duration::from_millis(500);
@@ -22,6 +24,16 @@ pub async fn post(pool: PgPool) {
 pub async fn sweep(pool: PgPool) {
     repeat("sweeper", TURN, async || {
         sweeper::turn(&pool).await.map(drop)
+    })
+    .await;
+}
+
+/// Lets held payments go whose time has come, for ever.
+pub async fn release(pool: PgPool, pages: PgPool) {
+    repeat("releaser", TURN, async || {
+        releaser::turn(&pool, &pages, &mut new_secret)
+            .await
+            .map(drop)
     })
     .await;
 }

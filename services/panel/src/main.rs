@@ -2,7 +2,7 @@
 //!
 //! The one origin whose press counts. It draws stored values that it recomputed, carries the hash of
 //! what it showed to the one execution function, and frames the chat without listening to it. It reads no
-//! model's text. Beside its pages it runs the bank's loops (poster, expiry sweeper, notary), each under a
+//! model's text. Beside its pages it runs the bank's loops (poster, expiry sweeper, releaser, notary), each under a
 //! database role of its own.
 
 mod app;
@@ -43,7 +43,7 @@ async fn main() -> anyhow::Result<()> {
         .context("the pages' database address is not understood")?;
     let wakes = Wakes::default();
     tokio::spawn(wakes.clone().listen(config.database_url.clone()));
-    start_loops(&config)?;
+    start_loops(&config, &pool)?;
     let app = App {
         pool,
         chat_origin: config.chat_origin.as_str().into(),
@@ -55,8 +55,8 @@ async fn main() -> anyhow::Result<()> {
     countersign_serve::run("panel", listeners, router).await
 }
 
-/// Starts poster, sweeper and notary, each with its own login.
-fn start_loops(config: &Config) -> anyhow::Result<()> {
+/// Starts poster, sweeper, releaser and notary, each with its own login.
+fn start_loops(config: &Config, pages: &PgPool) -> anyhow::Result<()> {
     let signer = LogSigner::new(&config.log_origin, &config.notary_key)
         .context("the key or the name of the bank's log cannot be used")?;
     let pool_of = |url: &Secret, whose: &'static str| {
@@ -68,6 +68,10 @@ fn start_loops(config: &Config) -> anyhow::Result<()> {
         &config.sweeper_database_url,
         "sweeper",
     )?));
+    tokio::spawn(loops::release(
+        pool_of(&config.releaser_database_url, "releaser")?,
+        pages.clone(),
+    ));
     tokio::spawn(loops::notarise(
         pool_of(&config.notary_database_url, "notary")?,
         signer,

@@ -65,6 +65,12 @@ impl Refusal {
                     ),
                 *card,
             ),
+            ActError::TooLate(card) => Self::with_card(
+                Problem::conflict("too_late", "The time to undo is over").with_detail(
+                    "This cannot be undone any more. If you did not want it, call the bank now.",
+                ),
+                *card,
+            ),
             ActError::Expired => {
                 Problem::new(StatusCode::GONE, "expired", "The time for this was over")
                     .with_detail(

@@ -32,6 +32,7 @@ pub fn router(app: App, panel_origin: &str) -> Router {
         .route("/api/actions/{action}/prepare", post(r::prepare_action))
         .route("/api/actions/{action}/confirm", post(r::confirm_action))
         .route("/api/actions/{action}/cancel", post(r::cancel_action))
+        .route("/api/actions/{action}/undo", post(r::undo_action))
         .route("/api/actions/{action}/keep", post(r::keep_action))
         .route("/api/actions/{action}/fill", post(r::fill_slot))
         .route("/api/actions/{action}/drop", post(r::drop_payment));

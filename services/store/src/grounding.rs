@@ -36,7 +36,8 @@ fn amount(count: i64) -> Result<MinorUnits, ActionError> {
 /// customer's lock where the answer decides something.
 ///
 /// `about` is the action whose own values are ground again: what the customer dropped from it is used up for every other
-/// request, while its remaining lines stand on the words that asked for all of them.
+/// request, while its remaining lines stand on the words that asked for all of them; and where it is held, what its Confirm used
+/// up is its own.
 ///
 /// # Errors
 /// When the database fails or holds what its own schema forbids.
@@ -228,7 +229,8 @@ async fn consumed(
              JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id
              JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
             WHERE a.customer_id = bank.current_customer() AND a.conversation_id = $1
-              AND a.state IN ('confirmed', 'cancelled', 'held') AND v.currency IS NOT NULL
+              AND a.state IN ('confirmed', 'cancelled', 'held') AND NOT (a.state = 'held' AND a.action_id IS NOT DISTINCT FROM $2)
+              AND v.currency IS NOT NULL
               AND l.amount_minor_units IS NOT NULL AND (l.payee_id IS NOT NULL OR l.own_account_id IS NOT NULL)
            UNION
            SELECT e.value::bigint, v.currency, l.payee_id, l.own_account_id, l.amount_minor_units
@@ -267,8 +269,10 @@ async fn consumed(
              FROM bank.pending_action a
              JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
             WHERE a.customer_id = bank.current_customer() AND a.conversation_id = $1
-              AND a.state IN ('confirmed', 'cancelled', 'held') AND a.kind <> 'transfer'"#,
-        conversation.uuid()
+              AND a.state IN ('confirmed', 'cancelled', 'held') AND NOT (a.state = 'held' AND a.action_id IS NOT DISTINCT FROM $2)
+              AND a.kind <> 'transfer'"#,
+        conversation.uuid(),
+        about.map(ActionId::uuid)
     )
     .fetch_all(&mut *connection)
     .await?

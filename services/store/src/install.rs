@@ -16,12 +16,13 @@ pub const DATABASE_SQL: &str = include_str!("../sql/database.sql");
 pub const EXECUTION_SQL: &str = include_str!("../../../migrations/execution/execution.sql");
 
 /// The roles that log in, one per process or loop.
-pub const LOGIN_ROLES: [&str; 7] = [
+pub const LOGIN_ROLES: [&str; 8] = [
     "bank_mcp",
     "intake",
     "panel",
     "poster",
     "sweeper",
+    "releaser",
     "notary",
     "dashboard",
 ];

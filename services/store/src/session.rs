@@ -19,6 +19,10 @@ pub enum SessionError {
 
 impl From<sqlx::Error> for SessionError {
     fn from(error: sqlx::Error) -> Self {
+        // Nothing was begun where no connection was free in time.
+        if matches!(error, sqlx::Error::PoolTimedOut) {
+            return Self::Busy;
+        }
         match sqlstate(&error).as_deref() {
             Some("CS001") => Self::Ended,
             // lock_not_available, serialization_failure, deadlock_detected

@@ -1,4 +1,4 @@
-//! The poster: credits payees inside the bank and marks transfers posted, each step its own transaction under one
+//! The poster: takes what can be undone no longer on its way, credits payees inside the bank and marks transfers posted, each step its own transaction under one
 //! customer's lock, so that payer and payee never wait for each other.
 
 use sqlx::PgPool;
@@ -22,6 +22,17 @@ pub async fn turn(pool: &PgPool) -> Result<usize, LoopError> {
     .await?;
     let mut posted = 0;
     for row in due {
+        let leaves = sqlx::query_scalar!(
+            r#"SELECT bank.begin_leaving($1, $2) AS "leaves!""#,
+            row.payer,
+            row.transfer
+        )
+        .fetch_one(pool)
+        .await?;
+        if !leaves {
+            // Undone while it was due, or another poster was faster.
+            continue;
+        }
         sqlx::query_scalar!("SELECT bank.credit_payee($1, $2)", row.payer, row.transfer)
             .fetch_one(pool)
             .await?;

@@ -1,6 +1,6 @@
-//! `POST /api/actions/{act}/cancel`, `…/keep`, `…/fill` and `…/drop`: what else a customer can make of a request.
+//! `POST /api/actions/{act}/cancel`, `…/undo`, `…/keep`, `…/fill` and `…/drop`: what else a customer can make of a request.
 //!
-//! None of them moves money. Each answers with the card as it is afterwards, which waits for a press of its own.
+//! None of them sends money. Each answers with the card as it is afterwards, which waits for a press of its own.
 
 use axum::{
     extract::{Path, State},
@@ -10,7 +10,7 @@ use countersign_execution::{
     ActError, Card, cancel,
     drop_line::{self, DropInput},
     fill::{self, FillInput},
-    keep,
+    keep, undo,
 };
 use countersign_serve::Json;
 use serde::Deserialize;
@@ -57,6 +57,18 @@ pub async fn cancel_action(
     let action = action_id(&action)?;
     let done = cancel::cancel(&app.pool, &session.secret, action, &mut new_secret).await;
     answer("cancel a request", done)
+}
+
+/// Takes a confirmed payment back while it has not left. No step-up: it only ever makes less happen.
+pub async fn undo_action(
+    State(app): State<App>,
+    session: Session,
+    Path(action): Path<String>,
+    Json(VersionInput { version: _ }): Json<VersionInput>,
+) -> Result<Response, Refusal> {
+    let action = action_id(&action)?;
+    let done = undo::undo(&app.pool, &session.secret, action, &mut new_secret).await;
+    answer("undo a payment", done)
 }
 
 /// Keeps a request that asks again after a later message took it back.

@@ -15,7 +15,7 @@ mod show_receipts;
 mod stream_wakes;
 mod switch_demo_customer;
 
-pub use change_action::{cancel_action, drop_payment, fill_slot, keep_action};
+pub use change_action::{cancel_action, drop_payment, fill_slot, keep_action, undo_action};
 pub use confirm_action::{confirm_action, prepare_action};
 pub use issue_chat_code::issue_chat_code;
 pub use list_cards::list_cards;

@@ -1,4 +1,5 @@
-//! `GET /receipts/{act}` and `GET /receipts/{act}.json`: one receipt, for people and for `countersign-verify`.
+//! `GET /receipts/{act}`, `GET /receipts/{act}.json` and `…/{act}-undo.json`: one receipt, for people and for `countersign-verify`,
+//! and the receipt of its undo.
 //!
 //! A receipt is shown only once a signed head of the bank's log holds it, which takes about a second.
 
@@ -44,11 +45,26 @@ struct ReceiptPage {
     note: Option<String>,
     at: Moment,
     on_its_way: bool,
+    undo_until: Option<Moment>,
+    undone: Option<Undone>,
     short_code: String,
     confirm_hash: String,
     executed_hash: String,
     leaf_index: u64,
     checkpoint: String,
+}
+
+struct Undone {
+    at: Moment,
+    /// Somebody said "this was not me" with the link of a notice.
+    by_notice: bool,
+}
+
+/// Which receipt of an action is handed out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Confirmation,
+    Undo,
 }
 
 /// Shows a receipt as a page, or hands out the file when the address ends in `.json`.
@@ -58,7 +74,11 @@ pub async fn show_receipt(
     Path(name): Path<String>,
 ) -> Response {
     match name.strip_suffix(".json") {
-        Some(action) => download(&app, &session, action).await.into_response(),
+        Some(name) => match name.strip_suffix("-undo") {
+            Some(action) => download(&app, &session, action, Which::Undo).await,
+            None => download(&app, &session, name, Which::Confirmation).await,
+        }
+        .into_response(),
         None => show_page(&app, &session, &name).await.into_response(),
     }
 }
@@ -93,6 +113,11 @@ async fn show_page(app: &App, session: &Session, name: &str) -> Result<Response,
         note: (!view.note.is_empty()).then(|| view.note.clone()),
         at: show::moment(view.executed_at),
         on_its_way: view.posted == Some(false),
+        undo_until: view.undo_until.map(show::moment),
+        undone: view.undone.as_ref().map(|undone| Undone {
+            at: show::moment(undone.at),
+            by_notice: undone.how == "not_me",
+        }),
         short_code: view.short_code.clone(),
         confirm_hash: view.confirm_hash.clone(),
         executed_hash: view.executed_hash.clone(),
@@ -102,14 +127,23 @@ async fn show_page(app: &App, session: &Session, name: &str) -> Result<Response,
     Ok(page::render(StatusCode::OK, &page))
 }
 
-async fn download(app: &App, session: &Session, action: &str) -> Result<Response, Refusal> {
+async fn download(
+    app: &App,
+    session: &Session,
+    action: &str,
+    which: Which,
+) -> Result<Response, Refusal> {
     let action = action_id(action)?;
-    let (_, proof) = load_sealed(app, session, action)
+    let (view, proof) = load_sealed(app, session, action)
         .await
         .map_err(|error| Refusal::of("load a receipt", error))?;
+    let (proof, of) = match which {
+        Which::Confirmation => (proof, ""),
+        Which::Undo => (view.undone.ok_or(Problem::not_found())?.proof, "-undo"),
+    };
     let proof = proof.ok_or(Problem::busy())?;
     let mut response = axum::Json(proof).into_response();
-    let name = format!("attachment; filename=\"receipt-{action}.json\"");
+    let name = format!("attachment; filename=\"receipt-{action}{of}.json\"");
     if let Ok(name) = HeaderValue::from_str(&name) {
         response
             .headers_mut()
@@ -126,7 +160,11 @@ async fn load_sealed(
 ) -> Result<(ReceiptView, Option<Receipt>), ActError> {
     let mut view = receipt::load(&app.pool, &session.secret, action).await?;
     for _ in 0..TRIES {
-        if view.proof.is_some() {
+        let undo_is_sealed = view
+            .undone
+            .as_ref()
+            .is_none_or(|undone| undone.proof.is_some());
+        if view.proof.is_some() && undo_is_sealed {
             break;
         }
         tokio::time::sleep(PAUSE).await;

@@ -157,7 +157,8 @@ async fn standing(pool: &PgPool, session: &Session) -> Result<Option<String>, Se
              (SELECT string_agg(concat_ws(':', action_id, state, current_version), ' ' ORDER BY created_at DESC, action_id)
                 FROM (SELECT action_id, state, current_version, created_at FROM bank.pending_action
                        ORDER BY created_at DESC, action_id LIMIT 20) AS newest),
-             (SELECT max(sequence) FROM bank.utterance)) AS "standing!""#
+             (SELECT max(sequence) FROM bank.utterance),
+             (SELECT max(sequence) FROM bank.bank_event)) AS "standing!""#
     )
     .fetch_one(&mut *transaction)
     .await?;

@@ -29,6 +29,17 @@ pub struct Bank {
     pub origin: String,
     pub http: reqwest::Client,
     child: Mutex<Child>,
+    config: Value,
+}
+
+/// Another panel of the same bank.
+pub struct Replica(Child);
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 impl Drop for Bank {
@@ -70,6 +81,7 @@ impl Bank {
             "database_url": database.url("panel"),
             "poster_database_url": database.url("poster"),
             "sweeper_database_url": database.url("sweeper"),
+            "releaser_database_url": database.url("releaser"),
             "notary_database_url": database.url("notary"),
             "notary_key": {"key_id": "log-test", "pkcs8_pem": LOG_KEY_PEM},
             "log_origin": LOG_ORIGIN,
@@ -81,33 +93,46 @@ impl Bank {
             id_of(&mut admin, "Kabir").await,
         ];
         change(&mut config, ids);
-        let mut spawn = Spawn::new(Path::new(env!("CARGO_BIN_EXE_countersign-panel")))
-            .inherit(&listener)
-            .input(config.to_string().into_bytes());
-        spawn
-            .command()
-            .arg("--config-stdin")
-            .env("RUST_LOG", "info")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit());
-        let mut child = spawn.start().expect("start");
-        let mut first = String::new();
-        BufReader::new(child.stdout.take().expect("piped"))
-            .read_line(&mut first)
-            .expect("the listening line");
-        assert!(first.contains("listening"), "{first}");
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .resolve("localhost", ([127, 0, 0, 1], port).into())
-            .build()
-            .expect("client");
+        let child = start(&listener, &config);
+        let http = client(port);
         Self {
             database,
             origin,
             http,
             child: Mutex::new(child),
+            config,
         }
+    }
+
+    /// A second panel over the same database, with loops of its own.
+    pub async fn replica(&self) -> Replica {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
+        let port = listener.local_addr().expect("address").port();
+        let origin = format!("http://localhost:{port}");
+        let mut config = self.config.clone();
+        config["listen"] = json!({"inherited_fds": [listener.as_raw_fd()]});
+        config["panel_origin"] = json!(origin);
+        Replica(start(&listener, &config))
+    }
+
+    /// A statement of the superuser.
+    pub async fn plant(&self, sql: &str) {
+        let statement = sqlx::AssertSqlSafe(sql.to_owned());
+        sqlx::query(statement)
+            .execute(&mut self.admin().await)
+            .await
+            .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    /// Asks until a number of the whole database is `wanted`, some seconds long.
+    pub async fn waits_for(&self, sql: &'static str, wanted: i64) {
+        for _ in 0..100 {
+            if self.count(sql).await == wanted {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        assert_eq!(self.count(sql).await, wanted, "{sql}");
     }
 
     /// Logs in as the superuser, who may plant and look at anything.
@@ -170,6 +195,36 @@ impl Bank {
     }
 }
 
+/// Starts a panel that listens on a socket it inherits.
+fn start(listener: &TcpListener, config: &Value) -> Child {
+    let mut spawn = Spawn::new(Path::new(env!("CARGO_BIN_EXE_countersign-panel")))
+        .inherit(listener)
+        .input(config.to_string().into_bytes());
+    spawn
+        .command()
+        .arg("--config-stdin")
+        .env("RUST_LOG", "info")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit());
+    let mut child = spawn.start().expect("start");
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().expect("piped"))
+        .read_line(&mut first)
+        .expect("the listening line");
+    assert!(first.contains("listening"), "{first}");
+    child
+}
+
+/// A browser without a memory, for the panel at a port.
+fn client(port: u16) -> reqwest::Client {
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .resolve("localhost", ([127, 0, 0, 1], port).into())
+        .build()
+        .expect("client")
+}
+
 async fn id_of(admin: &mut PgConnection, name: &str) -> Uuid {
     sqlx::query_scalar("SELECT customer_id FROM bank.customer WHERE display_name = $1")
         .bind(name)
@@ -192,7 +247,22 @@ pub struct Visitor<'a> {
     pub name: String,
 }
 
+/// Connections of one login.
+pub async fn pool(bank: &Bank, role: &str, connections: u32) -> sqlx::PgPool {
+    sqlx::postgres::PgPoolOptions::new()
+        .max_connections(connections)
+        .connect(&bank.database.url(role))
+        .await
+        .expect("log in")
+}
+
 impl Visitor<'_> {
+    /// The secret in the browser's cookie.
+    pub fn secret(&self) -> Secret {
+        let (_, value) = self.cookie.split_once('=').expect("a pair");
+        Secret::new(value.to_owned())
+    }
+
     pub async fn get(&self, path: &str) -> Response {
         self.bank
             .get(path)

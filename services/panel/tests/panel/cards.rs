@@ -69,7 +69,7 @@ async fn a_press_moves_the_money_once_and_gives_a_receipt() {
     );
 }
 
-fn log_key() -> LogSigner {
+pub fn log_key() -> LogSigner {
     let file: LogKeyFile = serde_json::from_value(json!({
         "key_id": "log-test", "pkcs8_pem": crate::bank::LOG_KEY_PEM,
     }))

@@ -4,5 +4,7 @@ mod bank;
 mod cards;
 mod events;
 mod guards;
+mod holds;
 mod pages;
 mod sessions;
+mod undo;

@@ -31,7 +31,7 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<CurrencyLimits>, R
                   coalesce((SELECT sum(l.amount_minor_units) FROM bank.pending_action a
                               JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
                               JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
-                             WHERE a.customer_id = c.customer_id AND a.state IN ('pending', 'held') AND a.expires_at > bank.bank_clock()
+                             WHERE a.customer_id = c.customer_id AND (a.state = 'held' OR a.state = 'pending' AND a.expires_at > bank.bank_clock())
                                AND a.kind IN ('transfer', 'refund') AND v.currency = c.currency AND l.own_account_id IS NULL), 0)::bigint AS "waiting!"
              FROM bank.customer_limit c WHERE c.customer_id = bank.current_customer() ORDER BY c.currency"#
     )

@@ -74,6 +74,7 @@ impl Facts<'_> {
                 "database_url": self.logins.url("panel")?,
                 "poster_database_url": self.logins.url("poster")?,
                 "sweeper_database_url": self.logins.url("sweeper")?,
+                "releaser_database_url": self.logins.url("releaser")?,
                 "notary_database_url": self.logins.url("notary")?,
                 "notary_key": keys.notary,
                 "log_origin": BANK_LOG,
