@@ -1,4 +1,7 @@
 //! A server on pipes for the door's tests: every tool is one way to behave, well or badly.
+//!
+//! Its first argument stands in its definitions. With `among` as the second it offers more, for tests with
+//! several servers: resources, prompts, pages, and a tool that writes whatever it is told to.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::{Command, Stdio};
@@ -28,6 +31,7 @@ fn main() {
     let mut seen: Vec<String> = Vec::new();
     let mut kept: Vec<Value> = Vec::new();
     let edition = std::env::args().nth(1).unwrap_or_default();
+    let among = std::env::args().nth(2).is_some();
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("a line");
         let message: Value = serde_json::from_str(&line).expect("JSON");
@@ -37,16 +41,65 @@ fn main() {
             Some("initialize") => answer(
                 &id,
                 &json!({
-                    "protocolVersion": message["params"]["protocolVersion"],
-                    "capabilities": {"tools": {"listChanged": true}},
+                    "protocolVersion": std::env::args().nth(3).map_or_else(
+                        || message["params"]["protocolVersion"].clone(),
+                        Value::from,
+                    ),
+                    "capabilities": match among {
+                        false => json!({"tools": {"listChanged": true}}),
+                        true => json!({
+                            "tools": {"listChanged": true}, "resources": {}, "prompts": {},
+                            "logging": {}, "completions": {},
+                        }),
+                    },
                     "serverInfo": {"name": "pipes", "version": "1"},
+                    "instructions": edition,
                 }),
             ),
-            Some("tools/list") => {
-                let tools: Vec<_> = TOOLS
+            Some("tools/list") if among => {
+                let names = TOOLS.iter().chain(&["forge", "deep__name"]);
+                let tools: Vec<_> = names.map(|name| tool(name, &edition)).collect();
+                let from = message["params"]["cursor"].as_str().unwrap_or("0");
+                let from: usize = from.parse().unwrap_or(usize::MAX);
+                let to = (from.saturating_add(10)).min(tools.len());
+                match tools.get(from..to) {
+                    None => refuse(&id, -32_602),
+                    Some(page) if to < tools.len() => {
+                        answer(&id, &json!({"tools": page, "nextCursor": to.to_string()}));
+                    }
+                    Some(page) => answer(&id, &json!({"tools": page})),
+                }
+            }
+            Some("server/discover") if among => answer(
+                &id,
+                &json!({
+                    "resultType": "complete", "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {}}, "ttlMs": 1_000, "cacheScope": "public",
+                }),
+            ),
+            Some("resources/list") if among => {
+                let uris = [format!("toy://{edition}"), "toy://shared".to_owned()];
+                let resources: Vec<_> = uris
                     .iter()
-                    .map(|name| json!({"name": name, "description": edition, "inputSchema": {"type": "object"}}))
+                    .map(|uri| json!({"uri": uri, "name": "r"}))
                     .collect();
+                answer(&id, &json!({"resources": resources}));
+            }
+            Some("resources/templates/list") if among => {
+                let template = format!("toy://{edition}/{{id}}");
+                let templates = [json!({"uriTemplate": template, "name": "t"})];
+                answer(&id, &json!({"resourceTemplates": templates}));
+            }
+            Some("prompts/list") if among => {
+                answer(&id, &json!({"prompts": [{"name": "greet"}]}));
+            }
+            Some("resources/read" | "prompts/get" | "completion/complete" | "logging/setLevel")
+                if among =>
+            {
+                answer(&id, &json!({"edition": edition, "said": message["params"]}));
+            }
+            Some("tools/list") => {
+                let tools: Vec<_> = TOOLS.iter().map(|name| tool(name, &edition)).collect();
                 answer(&id, &json!({"tools": tools}));
             }
             Some("tools/call") => call(&message, &id, &seen, &mut kept),
@@ -127,10 +180,22 @@ fn call(message: &Value, id: &Value, seen: &[String], kept: &mut Vec<Value>) {
         }
         "spaced" => write(&result(id, text).replace(',', " ,\r ")),
         "seen" => say(id, &seen.join("\n")),
-        _ => write(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32602,"message":"no such tool"}}}}"#
-        )),
+        "forge" => {
+            write(text);
+            say(id, "forged");
+        }
+        _ => refuse(id, -32_602),
     }
+}
+
+fn tool(name: &str, edition: &str) -> Value {
+    json!({"name": name, "description": edition, "inputSchema": {"type": "object"}})
+}
+
+fn refuse(id: &Value, code: i32) {
+    write(&format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"not here"}}}}"#
+    ));
 }
 
 fn result(id: &Value, text: &str) -> String {

@@ -13,6 +13,7 @@ use crate::clock;
 use crate::judge::catalogue::Catalogue;
 use crate::judge::ending::Ending;
 use crate::judge::hold::Holds;
+use crate::judge::places::Places;
 use crate::log::{DecisionLog, WriteError};
 use crate::record::{DefinitionSeen, PolicyMark, Run};
 use crate::screen::Screens;
@@ -60,6 +61,8 @@ pub struct Server {
     pub name: Box<str>,
     /// What it offers.
     pub catalogue: Catalogue,
+    /// The resources it has, where it is one of several.
+    pub places: Places,
 }
 
 /// One door before one server or several.
@@ -96,6 +99,7 @@ impl Door {
         let server = |name: &&str| Server {
             name: (*name).into(),
             catalogue: Catalogue::default(),
+            places: Places::default(),
         };
         Ok(Self {
             rules: RwLock::new(Arc::new(rules)),
@@ -129,6 +133,11 @@ impl Door {
     /// Says who holds calls for a person. Only the first one counts.
     pub fn set_holds(&self, holds: Arc<dyn Holds>) {
         let _ = self.holds.set(holds);
+    }
+
+    /// Whether its endpoint has several servers: then names begin with their server's.
+    pub const fn has_several(&self) -> bool {
+        self.servers.len() > 1
     }
 
     /// Where a tool goes: the server, and the tool's own name there. One server's tools keep their

@@ -12,5 +12,6 @@ pub mod hold;
 pub mod lists;
 pub mod message;
 pub mod methods;
+pub mod places;
 pub mod refusal;
 pub mod reply;

@@ -12,6 +12,7 @@ mod commands;
 mod config;
 mod demo;
 mod door;
+mod fleet;
 mod http;
 mod judge;
 mod log;
@@ -20,6 +21,7 @@ mod record;
 mod reload;
 mod screen;
 mod session;
+mod several;
 
 use std::process::ExitCode;
 

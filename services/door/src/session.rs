@@ -9,7 +9,8 @@ mod from_client;
 mod from_server;
 mod lifecycle;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use countersign_journal::Ticket;
@@ -17,7 +18,9 @@ use countersign_journal::Ticket;
 use crate::caller::Caller;
 use crate::door::Door;
 use crate::judge::asked::{Asked, Key, Open};
+use crate::judge::edits::Edits;
 
+pub use from_server::key_of;
 pub use lifecycle::LAST_ANSWERS_TIME;
 
 use definitions::Reading;
@@ -35,6 +38,19 @@ pub enum To<'k> {
     Client,
     /// To whoever asked for news under this token or id.
     About(&'k Key),
+    /// To whoever asked under this id, and it is not the answer yet.
+    Question(&'k Key),
+}
+
+/// Ids of the door's own making, which no two servers of one client share.
+#[derive(Debug, Default)]
+pub struct Ids(AtomicI64);
+
+impl Ids {
+    /// An id nobody had before.
+    pub fn next(&self) -> i64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
 }
 
 /// The client's side: takes what reaches the client.
@@ -43,6 +59,8 @@ pub trait Front: Send + Sync {
     fn put(&self, to: To<'_>, message: &[u8]);
     /// Sends everything taken so far.
     fn flush(&self);
+    /// The server went away, or came back: it may offer something else now.
+    fn server_changed(&self) {}
 }
 
 /// The server's side: takes what reaches the server.
@@ -61,6 +79,8 @@ pub struct Session {
     server: usize,
     front: Arc<dyn Front>,
     back: Arc<dyn Back>,
+    /// Where its client has several servers: ids for what they ask.
+    ids: Option<Arc<Ids>>,
     /// Whether messages are counted before they are looked at.
     counts_messages: bool,
     state: Mutex<State>,
@@ -74,8 +94,8 @@ pub struct Session {
 struct State {
     /// What the client asked.
     open: Open,
-    /// What the server asked and the client was shown.
-    questions: HashSet<Key>,
+    /// What the server asked and the client was shown, by the id that it was shown under.
+    questions: HashMap<Key, Question>,
     /// Calls that wait for a person, and under which name they are held.
     held: HashMap<Key, [u8; 16]>,
     /// Calls that wait for the definitions, in their order.
@@ -92,10 +112,20 @@ struct State {
     is_down: bool,
 }
 
+/// A question of a server's, as it asked it.
+struct Question {
+    /// The id as the server wrote it, where the client was shown another.
+    id: Option<Box<str>>,
+    /// The token under which the server wants to hear how it goes.
+    progress: Option<Key>,
+}
+
 /// A message that is judged again when the definitions are there.
 struct Parked {
     message: Vec<u8>,
     key: Option<Key>,
+    /// What of it changes on its way.
+    edits: Edits,
     /// It was parked before, and is not parked again.
     is_second: bool,
 }
@@ -120,6 +150,18 @@ impl Session {
         front: Arc<dyn Front>,
         back: Arc<dyn Back>,
     ) -> Arc<Self> {
+        Self::among(door, caller, server, front, back, None)
+    }
+
+    /// A session before anything was said, with one of several servers of its client's.
+    pub fn among(
+        door: Arc<Door>,
+        caller: Caller,
+        server: usize,
+        front: Arc<dyn Front>,
+        back: Arc<dyn Back>,
+        ids: Option<Arc<Ids>>,
+    ) -> Arc<Self> {
         let counts_messages = door.rules().policy.message_rate_is_given();
         Arc::new_cyclic(|me| Self {
             door,
@@ -127,6 +169,7 @@ impl Session {
             server,
             front,
             back,
+            ids,
             counts_messages,
             state: Mutex::default(),
             staged: Mutex::default(),

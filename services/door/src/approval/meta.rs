@@ -65,31 +65,10 @@ pub fn read(frame: &Frame<'_>) -> Result<Wishes, WishError> {
 
 /// Takes the members for the door out of a message; everything else keeps its bytes.
 pub fn strip(frame: &Frame<'_>, bytes: &[u8]) -> Edits {
-    let mut edits = Edits::NONE;
-    let Some(meta) = members(frame) else {
-        return edits;
-    };
-    let mut end_before = meta.span().start + 1;
-    let mut anything_stays = false;
-    for (name, value) in meta.members() {
-        let end = value.span().end;
-        if !name.starts_with(PREFIX) {
-            anything_stays = true;
-        } else if anything_stays {
-            // With the comma before it.
-            edits.replace(end_before..end, "");
-        } else {
-            // With the comma after it, where there is one.
-            let rest = &bytes[end..];
-            let space = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
-            let space = space.count();
-            let comma = rest.get(space) == Some(&b',');
-            let end = if comma { end + space + 1 } else { end };
-            edits.replace(end_before..end, "");
-        }
-        end_before = end;
+    match members(frame) {
+        None => Edits::NONE,
+        Some(meta) => Edits::without_members(meta, bytes, |name| name.starts_with(PREFIX)),
     }
-    edits
 }
 
 #[cfg(test)]

@@ -16,8 +16,9 @@ use crate::approval::{self, ApprovalArgs};
 use crate::caller::Caller;
 use crate::config::UpstreamConfig;
 use crate::door::{Door, Rules};
+use crate::fleet::{Plan, Way};
 use crate::http::gate::Gate;
-use crate::http::house::House;
+use crate::http::house::{self, House};
 use crate::http::hub::{self, Hub};
 use crate::http::router::router;
 use crate::http::sessions::Sessions;
@@ -25,12 +26,15 @@ use crate::http::streams;
 use crate::http::tokens::Identity;
 use crate::http::upstream::Upstream;
 use crate::pipes::child::Program;
+use crate::pipes::drain::Drain;
 use crate::reload::Watch;
 
 /// How often heads are signed and the policy file is looked at.
 const TICK: Duration = Duration::from_millis(500);
 
 /// Serves the policy's servers to clients over HTTP, at `http://ADDRESS/mcp`.
+///
+/// Where the policy names several, programs and addresses mixed, their tools are called `server__tool`.
 ///
 /// Nobody is verified: whoever reaches the address is one and the same caller. Listen where only they can.
 #[derive(Debug, clap::Args)]
@@ -59,19 +63,19 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     countersign_serve::init_logging("door");
     let mut watch = Watch::new(arguments.policy.clone());
     let policy = place::read_policy(&arguments.policy)?;
-    let (name, server) = the_server(&policy)?;
-    let behind = Behind::of(&name, server)?;
+    let (names, behind) = all_behind(&policy)?;
     let listeners = countersign_serve::open(&Listen::Bind(vec![arguments.listen])).await?;
     let allowed = allowed(&arguments, listeners[0].local_addr()?);
     let record = arguments.place.record(policy.id())?;
     let directory = record.directory.clone();
-    let door = Arc::new(Door::open(Rules::new(policy)?, &[&name], record)?);
+    let servers: Vec<_> = names.iter().map(|name| &**name).collect();
+    let door = Arc::new(Door::open(Rules::new(policy)?, &servers, record)?);
     if let Some(desk) = approval::open(&door, &arguments.approvals, &directory)? {
         tokio::spawn(desk.close_when_stopping());
     }
     let identity = Identity::Local(Caller::local("http"));
     let (router, house) = match behind {
-        Behind::Http(upstream) => {
+        AllBehind::One(Behind::Http(upstream)) => {
             let gate = Arc::new(Gate {
                 door: Arc::clone(&door),
                 identity,
@@ -83,8 +87,15 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
             tokio::spawn(streams::reap(Arc::clone(&gate)));
             (router(gate, allowed), None)
         }
-        Behind::Program(program) => {
-            let house = House::new(Arc::clone(&door), program)?;
+        AllBehind::One(Behind::Program(program)) => {
+            let behind = house::Behind::Program(program, Drain::start()?);
+            let house = House::new(Arc::clone(&door), behind);
+            let hub = Arc::new(Hub { identity, house });
+            (hub::router(Arc::clone(&hub), allowed), Some(hub))
+        }
+        AllBehind::Several(ways) => {
+            let plan = Plan::new(ways, Some(tokio::runtime::Handle::current()))?;
+            let house = House::new(Arc::clone(&door), house::Behind::Several(plan));
             let hub = Arc::new(Hub { identity, house });
             (hub::router(Arc::clone(&hub), allowed), Some(hub))
         }
@@ -114,13 +125,43 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn the_server(policy: &Policy) -> anyhow::Result<(String, &Server)> {
+/// All that stands behind the door.
+enum AllBehind {
+    One(Behind),
+    Several(Vec<Way>),
+}
+
+fn all_behind(policy: &Policy) -> anyhow::Result<(Vec<Box<str>>, AllBehind)> {
     let servers: Vec<_> = policy.servers().collect();
     match servers[..] {
-        [(name, server)] => Ok((name.to_owned(), server)),
+        [(name, server)] => {
+            let behind = AllBehind::One(Behind::of(name, server)?);
+            Ok((vec![name.into()], behind))
+        }
         [] => bail!("the policy names no server: add one under `servers`"),
-        _ => bail!("the policy names several servers"),
+        _ => {
+            let (names, ways) = ways(policy)?;
+            Ok((names, AllBehind::Several(ways)))
+        }
     }
+}
+
+/// The servers of a policy that names several, by name, and how each is reached.
+///
+/// # Errors
+/// When one of them cannot be reached as the policy says.
+pub fn ways(policy: &Policy) -> anyhow::Result<(Vec<Box<str>>, Vec<Way>)> {
+    let mut servers: Vec<_> = policy.servers().collect();
+    servers.sort_unstable_by_key(|(name, _)| *name);
+    let ways = servers.iter().map(|(name, server)| {
+        Ok(match Behind::of(name, server)? {
+            Behind::Http(upstream) => Way::Http(Arc::from(upstream)),
+            Behind::Program(program) => Way::Program(program),
+        })
+    });
+    let ways = ways.collect::<anyhow::Result<_>>()?;
+    let names = servers.iter().map(|(name, _)| (*name).into());
+    Ok((names.collect(), ways))
 }
 
 /// What stands behind the door.

@@ -27,7 +27,7 @@ const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The way to a server over HTTP.
 pub struct Remote {
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
     messages: UnboundedSender<Vec<u8>>,
     /// What the server said of its session: sent with everything that follows.
     headers: Mutex<HeaderMap>,
@@ -38,7 +38,7 @@ pub struct Remote {
 
 impl Remote {
     /// Begins to pass messages on.
-    pub fn start(upstream: Upstream, runtime: &Handle) -> Arc<Self> {
+    pub fn start(upstream: Arc<Upstream>, runtime: &Handle) -> Arc<Self> {
         let (messages, queue) = unbounded_channel();
         let remote = Arc::new(Self {
             upstream,

@@ -108,6 +108,22 @@ impl Streams {
 }
 
 impl State {
+    /// To the question under this id.
+    fn put_to(&mut self, key: &Key, message: Bytes) {
+        let Some(waiter) = self.waiters.get_mut(key) else {
+            return;
+        };
+        waiter.sent += 1;
+        let sent = Sent {
+            message,
+            is_answer: false,
+        };
+        // Whoever is sent so much without an answer is not read to by this server's mistake.
+        if waiter.sent > UNREAD_MAX || waiter.to.send(sent).is_err() {
+            self.waiters.remove(key);
+        }
+    }
+
     /// To the question it is about; where that is not known, to the last one that was asked, as long
     /// as one client alone asks; else to the stream that is for everything.
     fn put(&mut self, about: Option<&Key>, message: Bytes) {
@@ -128,28 +144,23 @@ impl State {
             let last = self.waiters.iter().max_by_key(|(_, waiter)| waiter.order);
             last.filter(|_| !self.is_shared).map(|(key, _)| key.clone())
         };
-        let sent = Sent {
-            message,
-            is_answer: false,
-        };
         if let Some(key) = named.or_else(last)
-            && let Some(waiter) = self.waiters.get_mut(&key)
+            && self.waiters.contains_key(&key)
         {
-            waiter.sent += 1;
-            if waiter.sent > UNREAD_MAX {
-                // Whoever is sent so much without an answer is not read to by this server's mistake.
-                self.waiters.remove(&key);
-            } else if waiter.to.send(sent).is_err() {
-                self.waiters.remove(&key);
-            }
-            return;
+            return self.put_to(&key, message);
         }
         let message = match &self.general {
-            Some(general) => match general.send(sent) {
-                Ok(()) => return,
-                Err(unsent) => unsent.0.message,
-            },
-            None => sent.message,
+            Some(general) => {
+                let sent = Sent {
+                    message,
+                    is_answer: false,
+                };
+                match general.send(sent) {
+                    Ok(()) => return,
+                    Err(unsent) => unsent.0.message,
+                }
+            }
+            None => message,
         };
         if !self.is_shared && self.waiting.len() < WAITING_MAX {
             self.waiting.push_back(message);
@@ -172,6 +183,7 @@ impl Front for Streams {
                 }
             }
             To::About(key) => state.put(Some(key), message),
+            To::Question(key) => state.put_to(key, message),
             To::Client => state.put(None, message),
         }
     }

@@ -1,4 +1,4 @@
-//! HTTP in front of a server on pipes.
+//! HTTP in front of a server on pipes, or of several servers of any kind.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::judge::asked::Key;
 use crate::judge::message::Message;
 use crate::judge::refusal::{Code, Refusal};
 
-/// HTTP in front of a server on pipes.
+/// HTTP in front of servers of a client's own.
 pub struct Hub {
     /// Who calls.
     pub identity: Identity,
@@ -214,13 +214,7 @@ async fn answer(place: Place, frame: &Frame<'_>, body: &Bytes) -> Response {
 
 /// Hands a message over. A server that does not read may make this wait.
 fn pass(guest: &Guest, body: &[u8], renamed: Option<Key>) {
-    block_in_place(|| {
-        match renamed {
-            None => guest.session.take_from_client(body),
-            Some(key) => guest.session.take_from_client_as(body, key),
-        }
-        guest.session.flush();
-    });
+    block_in_place(|| guest.traffic.take(body, renamed));
 }
 
 fn respond_json(message: Bytes, is_stateless: bool) -> Response {
@@ -319,10 +313,7 @@ impl Drop for Waiting {
         self.guest.streams.forget(&self.key);
         if self.is_stateless {
             let (guest, key) = (Arc::clone(&self.guest), self.key.clone());
-            tokio::task::spawn_blocking(move || {
-                guest.session.abandon(&key);
-                guest.session.flush();
-            });
+            tokio::task::spawn_blocking(move || guest.traffic.abandon(&key));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use countersign_wire::Span;
+use countersign_wire::{Span, Value};
 
 /// The named changes to one message. Whatever no change covers keeps its bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,32 @@ impl Edits {
     /// Adds the changes of another to the same bytes.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
+    }
+
+    /// Takes members out of an object in these bytes; the others keep theirs, commas included.
+    pub fn without_members(object: Value<'_>, bytes: &[u8], goes: impl Fn(&str) -> bool) -> Self {
+        let mut edits = Self::NONE;
+        let mut end_before = object.span().start + 1;
+        let mut anything_stays = false;
+        for (name, value) in object.members() {
+            let end = value.span().end;
+            if !goes(&name) {
+                anything_stays = true;
+            } else if anything_stays {
+                // With the comma before it.
+                edits.replace(end_before..end, "");
+            } else {
+                // With the comma after it, where there is one.
+                let rest = &bytes[end..];
+                let space = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
+                let space = space.count();
+                let comma = rest.get(space) == Some(&b',');
+                let end = if comma { end + space + 1 } else { end };
+                edits.replace(end_before..end, "");
+            }
+            end_before = end;
+        }
+        edits
     }
 
     /// Whether a change covers any of a span.

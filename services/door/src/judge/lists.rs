@@ -8,6 +8,7 @@ use countersign_wire::{Frame, Span, Type, Value, fold};
 
 use super::edits::Edits;
 use super::methods::{List, TOOLS};
+use crate::door::BETWEEN_NAMES;
 use crate::screen::Screens;
 
 /// Most entries of one page.
@@ -24,8 +25,10 @@ pub enum ListError {
 /// One entry of a list.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name; of tools alone, and only where it is a string.
+    /// Its name, or its address where it is known by one; only where that is a string.
     pub name: Option<String>,
+    /// Where that stands.
+    name_span: Option<Span>,
     /// The hash of its whole definition, where it has one that every reader agrees on.
     pub pin: Option<Pin>,
     /// The rule of injection screening for which it is not to be used.
@@ -108,12 +111,11 @@ fn entries_of(array: Value<'_>, list: List) -> Result<Vec<Entry>, ListError> {
             return Err(ListError::Malformed);
         }
         let judged = list.read_by.is_none();
+        let name = element.get(list.named_by);
+        let text = name.and_then(|name| name.as_str()).map(String::from);
         entries.push(Entry {
-            name: element
-                .get("name")
-                .filter(|_| judged)
-                .and_then(|name| name.as_str())
-                .map(String::from),
+            name_span: name.filter(|_| text.is_some()).map(|name| name.span()),
+            name: text,
             pin: judged.then(|| definition_pin(element.raw()).ok()).flatten(),
             blocked: None,
             span: element.span(),
@@ -128,6 +130,19 @@ impl Page {
         let end = self.array.end - 1;
         let mut edits = Edits::NONE;
         edits.replace(end..end, text);
+        edits
+    }
+
+    /// What to change so that each of these entries is called by its server's name as well.
+    pub fn prefix(&self, server: &str, stays: impl Fn(&Entry) -> bool) -> Edits {
+        let mut edits = Edits::NONE;
+        for entry in self.entries.iter().filter(|entry| stays(entry)) {
+            if let Some(span) = &entry.name_span {
+                // Behind the quote; a server's name is plain and needs no escape.
+                let at = span.start + 1;
+                edits.replace(at..at, format!("{server}{BETWEEN_NAMES}"));
+            }
+        }
         edits
     }
 
@@ -173,6 +188,9 @@ mod tests {
             .map(|entry| entry.name.as_deref())
             .collect();
         assert_eq!(names, [Some("a"), Some("b"), None]);
+        let named = page.prefix("s", |entry| entry.name.as_deref() != Some("b"));
+        let named = String::from_utf8(named.apply(BODY.as_bytes()).into_owned()).unwrap();
+        assert_eq!(named, BODY.replace("\"a\",\"x\"", "\"s__a\",\"x\""));
         assert_eq!(page.next_cursor.as_deref(), Some("c"));
         let cut = |stays: fn(&Entry) -> bool| {
             let cut = page.cut(stays).apply(BODY.as_bytes()).into_owned();

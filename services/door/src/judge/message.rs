@@ -260,10 +260,14 @@ impl<'m> Message<'m> {
         }
         let now = clock::monotonic_milliseconds();
         let server = &self.door.servers[self.server];
-        let inner = match self.door.resolve(&name) {
-            Some((server, inner)) if server == self.server => inner,
-            // No server offers it under this name.
-            _ => &*name,
+        let Some((_, inner)) = self
+            .door
+            .resolve(&name)
+            .filter(|(server, _)| *server == self.server)
+        else {
+            // A name without its server's is no other server's tool.
+            let refusal = Refusal::new(Code::Blocked, "unknown_server");
+            return Err(self.refuse(Some(frame), "server", refusal));
         };
         let live = if self.rules.policy.names_tool(inner) {
             match server.catalogue.live(inner, now) {
@@ -409,7 +413,7 @@ impl<'m> Message<'m> {
             ending: self.door.ending(leaf),
         });
         let mut edits = meta::strip(frame, self.bytes);
-        if let (Some(inner), [_, _, ..]) = (tool, &self.door.servers[..])
+        if let Some(inner) = tool.filter(|_| self.door.has_several())
             && let Some(name) = frame.params().and_then(|params| params.get("name"))
         {
             // The server knows its tool without its own name in front.

@@ -18,6 +18,8 @@ pub enum Route {
 pub struct List {
     /// The member of the result that holds it.
     pub member: &'static str,
+    /// The member by which an entry is known.
+    pub named_by: &'static str,
     /// The method that reads an entry; none for tools, which are judged one by one.
     pub read_by: Option<&'static str>,
 }
@@ -25,6 +27,7 @@ pub struct List {
 /// The list of tools.
 pub const TOOLS: List = List {
     member: "tools",
+    named_by: "name",
     read_by: None,
 };
 
@@ -35,14 +38,17 @@ pub fn route(method: &str) -> Route {
         "tools/list" => Route::List(TOOLS),
         "resources/list" => Route::List(List {
             member: "resources",
+            named_by: "uri",
             read_by: Some("resources/read"),
         }),
         "resources/templates/list" => Route::List(List {
             member: "resourceTemplates",
+            named_by: "uriTemplate",
             read_by: Some("resources/read"),
         }),
         "prompts/list" => Route::List(List {
             member: "prompts",
+            named_by: "name",
             read_by: Some("prompts/get"),
         }),
         "initialize"

@@ -99,14 +99,22 @@ fn cut_list(
         Answered::Page(page) => page,
         Answered::Error => return Ok(Edits::NONE),
     };
+    let server = &door.servers[asked.server];
+    let is_one_of_several = door.has_several();
     if let Some(reader) = list.read_by {
         let groups = caller.group_names();
         let readable = rules
             .policy
             .names_method_for(reader, &caller.identity, &groups);
-        return Ok(page.cut(|_| readable));
+        let mut edits = page.cut(|_| readable);
+        if is_one_of_several && readable {
+            match list.named_by {
+                "name" => edits.extend(page.prefix(&server.name, |_| true)),
+                by => server.places.learn(by, &page.entries),
+            }
+        }
+        return Ok(edits);
     }
-    let server = &door.servers[asked.server];
     let changed = server.catalogue.merge(&page.entries);
     door.note_changes(asked.server, &changed).map_err(|error| {
         tracing::error!(%error, "Could not record a changed definition");
@@ -114,7 +122,8 @@ fn cut_list(
     })?;
     let groups = caller.group_names();
     // The door's own tools come last, and stand for whatever else has their names.
-    let is_own = |name: &str| door.own_tools().is_some() && OwnTools::has(name);
+    let is_own =
+        |name: &str| !is_one_of_several && door.own_tools().is_some() && OwnTools::has(name);
     let stays = |entry: &Entry| {
         entry.name.as_deref().is_some_and(|name| {
             let live = Catalogue::on_page(&page.entries, name);
@@ -125,8 +134,11 @@ fn cut_list(
         })
     };
     let mut edits = page.cut(stays);
-    let is_last = page.next_cursor.is_none() && asked.server + 1 == door.servers.len();
-    if door.own_tools().is_some() && is_last {
+    if is_one_of_several {
+        edits.extend(page.prefix(&server.name, stays));
+        return Ok(edits);
+    }
+    if door.own_tools().is_some() && page.next_cursor.is_none() {
         let comma = if page.entries.iter().any(stays) {
             ","
         } else {

@@ -21,13 +21,14 @@ use crate::door::Door;
 use crate::judge::message::MESSAGE_BYTES_MAX;
 use crate::reload::Watch;
 use crate::session::{LAST_ANSWERS_TIME, Session};
+use crate::several::Several;
 
 /// How long the first restart waits; each further one twice as long.
-const BACKOFF: Duration = Duration::from_millis(100);
+pub const BACKOFF: Duration = Duration::from_millis(100);
 /// How long a restart waits at most.
-const BACKOFF_MAX: Duration = Duration::from_secs(30);
+pub const BACKOFF_MAX: Duration = Duration::from_secs(30);
 /// A server that ran this long had started well.
-const GOOD_RUN: Duration = Duration::from_secs(60);
+pub const GOOD_RUN: Duration = Duration::from_secs(60);
 /// How often it is looked at whether calls are still open after the client's last word.
 pub const LOOK_TIME: Duration = Duration::from_millis(5);
 /// How long the last lines of a server that has ended may take.
@@ -124,7 +125,7 @@ pub fn run(
     spawn(
         "client",
         Box::new(move || {
-            read_client(&client.session, &client.front, input.into());
+            read_client(&*client.session, &client.front, input.into());
             client.stop(&lines, true);
         }),
     )?;
@@ -148,8 +149,46 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
+/// What takes a client's messages.
+pub trait Takes {
+    /// Takes a message.
+    fn take_from_client(&self, message: &[u8]);
+    /// A message was longer than one may be.
+    fn refuse_long_message(&self);
+    /// Sends what comes of it.
+    fn flush(&self);
+}
+
+impl Takes for Session {
+    fn take_from_client(&self, message: &[u8]) {
+        self.take_from_client(message);
+    }
+
+    fn refuse_long_message(&self) {
+        self.refuse_long_message();
+    }
+
+    fn flush(&self) {
+        self.flush();
+    }
+}
+
+impl Takes for Several {
+    fn take_from_client(&self, message: &[u8]) {
+        self.take_from_client(message);
+    }
+
+    fn refuse_long_message(&self) {
+        self.refuse_long_message();
+    }
+
+    fn flush(&self) {
+        self.flush();
+    }
+}
+
 /// Reads the client to its end.
-pub fn read_client(session: &Session, front: &StandardOutput, input: std::fs::File) {
+pub fn read_client(session: &impl Takes, front: &StandardOutput, input: std::fs::File) {
     let mut lines = Lines::new(input, MESSAGE_BYTES_MAX);
     while lines.fill().unwrap_or(false) {
         while let Some(line) = lines.next() {

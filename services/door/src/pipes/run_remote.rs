@@ -33,7 +33,7 @@ pub fn run_remote(
         .enable_all()
         .build()
         .context("start the connections")?;
-    let remote = Remote::start(upstream, runtime.handle());
+    let remote = Remote::start(Arc::new(upstream), runtime.handle());
     let front = Arc::new(StandardOutput::new().context("open standard output")?);
     let name = clock::random_id()
         .map(hex::encode)
@@ -53,7 +53,7 @@ pub fn run_remote(
     std::thread::Builder::new()
         .name("client".into())
         .spawn(move || {
-            read_client(&reading, &writing, input.into());
+            read_client(&*reading, &writing, input.into());
             let _ = client.send(true);
         })
         .context("start a thread")?;

@@ -119,7 +119,7 @@ impl Session {
                 parked
             };
             if is_good {
-                self.take(&parked.message, parked.key, parked.is_second);
+                self.take(&parked.message, parked.key, parked.edits, parked.is_second);
                 continue;
             }
             let frame = Frame::read(&parked.message).ok();

@@ -16,13 +16,44 @@ use crate::judge::refusal::{Code, Refusal};
 impl Session {
     /// Takes a message of the client's. What comes of it is sent by [`Session::flush`].
     pub fn take_from_client(&self, bytes: &[u8]) {
-        self.take(bytes, None, false);
+        self.take(bytes, None, Edits::NONE, false);
     }
 
     /// Takes a message that the server is asked under another id, which is the door's own: several
     /// clients share the server.
     pub fn take_from_client_as(&self, bytes: &[u8], key: Key) {
-        self.take(bytes, Some(key), false);
+        self.take(bytes, Some(key), Edits::NONE, false);
+    }
+
+    /// As [`Session::take_from_client_as`], with more that changes on its way: what it names has
+    /// another name at this server.
+    pub fn take_edited(&self, bytes: &[u8], key: Option<Key>, edits: Edits) {
+        self.take(bytes, key, edits, false);
+    }
+
+    /// Takes the client's word that it no longer waits for what the server is asked under this id.
+    pub fn take_cancellation(&self, bytes: &[u8], key: &Key) {
+        let mut edits = Edits::NONE;
+        let frame = Frame::read(bytes);
+        let frame = frame.as_ref().ok();
+        let named = frame.and_then(|frame| frame.params()?.get("requestId"));
+        if let (Some(named), Key::Integer(number)) = (named, key) {
+            edits.replace(named.span(), number.to_string());
+        }
+        self.forget(key);
+        self.take(bytes, None, edits, false);
+    }
+
+    /// Whether the client was shown a question under this id and has not answered it.
+    pub fn has_question(&self, key: &Key) -> bool {
+        self.state().questions.contains_key(key)
+    }
+
+    /// Whether the server wants to hear under this token how a question of its own goes.
+    pub fn wants_news_under(&self, token: &Key) -> bool {
+        let state = self.state();
+        let mut questions = state.questions.values();
+        questions.any(|question| question.progress.as_ref() == Some(token))
     }
 
     /// Nobody waits for the answer any more: the client hung up.
@@ -63,7 +94,7 @@ impl Session {
         Message::new(&self.door, &self.caller, self.server, bytes)
     }
 
-    pub(super) fn take(&self, bytes: &[u8], key: Option<Key>, is_second: bool) {
+    pub(super) fn take(&self, bytes: &[u8], key: Option<Key>, edits: Edits, is_second: bool) {
         let message = match self.message(bytes) {
             Ok(message) => message,
             Err(refusal) => return self.refuse(None, key, &refusal),
@@ -84,8 +115,8 @@ impl Session {
         };
         let taken = match frame.kind() {
             Kind::Answer => self.take_answer(&message, &frame),
-            Kind::Notification => self.take_notification(&message, &frame),
-            Kind::Request => self.take_request(&message, &frame, key.clone(), is_second),
+            Kind::Notification => self.take_notification(&message, &frame, edits),
+            Kind::Request => self.take_request(&message, &frame, key.clone(), edits, is_second),
         };
         if let Err(refusal) = taken {
             self.refuse(Some(&frame), key, &refusal);
@@ -115,18 +146,27 @@ impl Session {
         }
         let asked = frame
             .id()
-            .is_some_and(|id| self.state().questions.remove(&Key::from(id)));
-        if !asked {
+            .and_then(|id| self.state().questions.remove(&Key::from(id)));
+        let Some(asked) = asked else {
             let refusal = Refusal::malformed(-32_600, "answer_not_asked_for");
             return Err(message.refuse(Some(frame), "frame", refusal));
-        }
+        };
         message.pass_answer(frame)?;
-        self.back.put(message.bytes);
+        let mut edits = Edits::NONE;
+        if let Some((written, id)) = asked.id.zip(frame.root().get("id")) {
+            edits.replace(id.span(), written.as_bytes());
+        }
+        self.back.put(&edits.apply(message.bytes));
         Ok(())
     }
 
-    fn take_notification(&self, message: &Message<'_>, frame: &Frame<'_>) -> Result<(), Refusal> {
-        let passage = match message.judge(frame) {
+    fn take_notification(
+        &self,
+        message: &Message<'_>,
+        frame: &Frame<'_>,
+        edits: Edits,
+    ) -> Result<(), Refusal> {
+        let mut passage = match message.judge(frame) {
             Ruling::Pass(passage) => passage,
             Ruling::Refuse(refusal) => return Err(refusal),
             Ruling::Hold(passage, on_hold) => {
@@ -137,9 +177,11 @@ impl Session {
         };
         match frame.method() {
             Some("notifications/initialized") => self.state().handshake.initialized(),
-            Some("notifications/cancelled") => self.cancel(frame),
+            // Where ids are the door's own, whoever made them has forgotten this one already.
+            Some("notifications/cancelled") if self.ids.is_none() => self.cancel(frame),
             _ => {}
         }
+        passage.edits.extend(edits);
         self.pass_on(message, None, passage.ticket, passage.edits);
         Ok(())
     }
@@ -154,13 +196,19 @@ impl Session {
                     .map(|text| Key::Text((*text).into()))
                     .or_else(|| id.as_exact_integer().map(Key::Integer))
             });
-        let Some(key) = id else { return };
+        if let Some(key) = id {
+            self.forget(&key);
+        }
+    }
+
+    /// Nobody waits for this any more: its answer would not be passed on.
+    fn forget(&self, key: &Key) {
         let mut state = self.state();
-        let cancelled = state.open.take(&key);
+        let cancelled = state.open.take(key);
         state
             .parked
-            .retain(|parked| parked.key.as_ref() != Some(&key));
-        let held = state.held.remove(&key);
+            .retain(|parked| parked.key.as_ref() != Some(key));
+        let held = state.held.remove(key);
         drop(state);
         drop(cancelled);
         if let (Some(call), Some(holds)) = (held, self.door.holds()) {
@@ -173,6 +221,7 @@ impl Session {
         message: &Message<'_>,
         frame: &Frame<'_>,
         key: Option<Key>,
+        edits: Edits,
         is_second: bool,
     ) -> Result<(), Refusal> {
         let is_renamed = key.is_some();
@@ -181,13 +230,14 @@ impl Session {
         };
         self.check_id(message, frame, &key)?;
         if !is_second && frame.method() == Some("tools/call") && self.state().has_parked() {
-            return self.park(message, frame, key, false);
+            return self.park(message, frame, key, edits, false);
         }
         let mut ruling = message.judge(frame);
-        if let Ruling::Pass(passage) | Ruling::Hold(passage, _) = &mut ruling
-            && is_renamed
-        {
-            rename(frame, &key, passage);
+        if let Ruling::Pass(passage) | Ruling::Hold(passage, _) = &mut ruling {
+            if is_renamed {
+                rename(frame, &key, passage);
+            }
+            passage.edits.extend(edits.clone());
         }
         match ruling {
             Ruling::Pass(passage) => {
@@ -196,12 +246,12 @@ impl Session {
             }
             Ruling::Refuse(refusal) => Err(refusal),
             Ruling::Hold(passage, on_hold) => self.hold(message, frame, key, passage, on_hold),
-            Ruling::ReadDefinitions => self.park(message, frame, key, is_second),
+            Ruling::ReadDefinitions => self.park(message, frame, key, edits, is_second),
         }
     }
 
     fn check_id(&self, message: &Message<'_>, frame: &Frame<'_>, key: &Key) -> Result<(), Refusal> {
-        let state = self.state();
+        let mut state = self.state();
         let waits = state.held.contains_key(key)
             || state
                 .parked
@@ -212,6 +262,10 @@ impl Session {
             false => state.open.check(key),
         };
         let is_down = state.is_down;
+        if is_down && frame.method() == Some("initialize") {
+            // It is said again when the server comes up.
+            state.handshake.note_request(frame, message.bytes);
+        }
         drop(state);
         let refusal = match checked {
             Ok(()) if !is_down => return Ok(()),
@@ -365,6 +419,7 @@ impl Session {
         message: &Message<'_>,
         frame: &Frame<'_>,
         key: Key,
+        edits: Edits,
         is_second: bool,
     ) -> Result<(), Refusal> {
         let mut state = self.state();
@@ -376,6 +431,7 @@ impl Session {
         state.parked.push_back(Parked {
             message: message.bytes.to_vec(),
             key: Some(key),
+            edits,
             is_second: true,
         });
         state.handshake.note_request(frame, message.bytes);

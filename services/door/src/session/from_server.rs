@@ -3,7 +3,7 @@
 use countersign_wire::{Frame, Kind, Value};
 
 use super::lifecycle::QUESTIONS_MAX;
-use super::{Answered, Session, To};
+use super::{Answered, Question, Session, To};
 use crate::judge::asked::Key;
 use crate::judge::edits::Edits;
 use crate::judge::refusal::{Code, Refusal};
@@ -93,7 +93,13 @@ impl Session {
             return self.front.put(To::Client, bytes);
         };
         let mut edits = Edits::NONE;
-        if let Some(asked) = self.state().open.get(&key) {
+        let state = self.state();
+        if self.ids.is_some() && state.open.get(&key).is_none() {
+            drop(state);
+            // One server has nothing to say about what another was asked.
+            return self.note_unreadable("is about what nobody asked of it");
+        }
+        if let Some(asked) = state.open.get(&key) {
             let written = match frame.method() {
                 Some("notifications/progress") => asked.progress.as_deref(),
                 _ => Some(&*asked.id),
@@ -102,6 +108,7 @@ impl Session {
                 edits.replace(about.span(), written);
             }
         }
+        drop(state);
         self.front.put(To::About(&key), &edits.apply(bytes));
     }
 
@@ -111,11 +118,24 @@ impl Session {
         };
         match reply::judge_question(&self.door, &self.caller, self.server, frame, bytes) {
             Ok(shown) => {
+                let own = self
+                    .ids
+                    .as_ref()
+                    .map(|ids| format!("server-{}", ids.next()));
+                let meta = frame.params().and_then(|params| params.get("_meta"));
+                let question = Question {
+                    id: own.as_ref().map(|_| raw.into()),
+                    progress: meta.and_then(|meta| key_of(meta.get("progressToken")?)),
+                };
+                let key = own.as_deref().map_or(key, |own| Key::Text(own.into()));
                 let mut state = self.state();
                 if state.questions.len() < QUESTIONS_MAX {
-                    state.questions.insert(key);
+                    state.questions.insert(key, question);
                     drop(state);
-                    self.front.put(To::Client, &shown);
+                    match own {
+                        None => self.front.put(To::Client, &shown),
+                        Some(own) => self.front.put(To::Client, &renamed(&shown, &own)),
+                    }
                 } else {
                     drop(state);
                     let refusal = Refusal::new(Code::Blocked, "too_many_in_flight");
@@ -127,7 +147,19 @@ impl Session {
     }
 }
 
-fn key_of(value: Value<'_>) -> Option<Key> {
+/// A message under another id. What cannot be read any more was judged all the same: it stays.
+fn renamed(message: &[u8], id: &str) -> Vec<u8> {
+    let mut edits = Edits::NONE;
+    if let Ok(frame) = reply::read(message)
+        && let Some(written) = frame.root().get("id")
+    {
+        edits.replace(written.span(), format!("\"{id}\""));
+    }
+    edits.apply(message).into_owned()
+}
+
+/// The id or token that a value is, if it is one.
+pub fn key_of(value: Value<'_>) -> Option<Key> {
     match value.as_str() {
         Some(text) => Some(Key::Text((*text).into())),
         None => value.as_exact_integer().map(Key::Integer),

@@ -116,7 +116,13 @@ impl Session {
         }
         drop(reading);
         self.definitions_are_read(false);
+        self.front.server_changed();
         self.flush();
+    }
+
+    /// Whether the server is gone, or has not come to terms with the client yet.
+    pub fn is_down(&self) -> bool {
+        self.state().is_down
     }
 
     fn fail(&self, key: &Key, mut asked: Asked, reason: &str) {
@@ -152,7 +158,8 @@ impl Session {
             .handshake
             .initialize
             .as_ref()
-            .filter(|_| state.handshake.is_initialized)
+            // One of several may have ended before the client was ready.
+            .filter(|_| state.handshake.is_initialized || self.ids.is_some())
             .cloned();
         let Some(initialize) = again else {
             state.is_down = false;
@@ -186,6 +193,7 @@ impl Session {
         }
         self.back
             .put(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self.front.server_changed();
     }
 
     /// What takes too long is given up.

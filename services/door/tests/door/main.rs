@@ -22,4 +22,5 @@ mod presets;
 mod record;
 mod screening;
 mod sessions;
+mod several;
 mod tokens;
