@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context;
-use countersign_domain::Secret;
+use countersign_domain::{CustomerId, Secret};
 use tokio::sync::OnceCell;
 
 use crate::Database;
@@ -153,6 +153,21 @@ impl Bank {
     /// When a step is refused.
     pub async fn sign_in(&self, name: &str) -> anyhow::Result<Customer> {
         let token = self.login_token(name).await?;
+        Customer::sign_in(
+            self.http()?,
+            &self.origin(Service::Panel),
+            &self.origin(Service::Intake),
+            token.expose(),
+        )
+        .await
+    }
+
+    /// Signs any customer of the database in, with panel and chat.
+    ///
+    /// # Errors
+    /// When there is no such customer, or a step is refused.
+    pub async fn sign_in_customer(&self, customer: CustomerId) -> anyhow::Result<Customer> {
+        let token = tokens::login_token(&mut self.database.admin().await?, customer).await?;
         Customer::sign_in(
             self.http()?,
             &self.origin(Service::Panel),

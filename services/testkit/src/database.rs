@@ -94,6 +94,14 @@ impl Database {
         Ok(serde_json::from_str(&text)?)
     }
 
+    /// One connection as the superuser, kept: for programs that look and plant often.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn watch(&self) -> anyhow::Result<Watch> {
+        Ok(Watch(self.admin().await?))
+    }
+
     /// Moves this database's `bank_clock()` ahead of the system's by `seconds` (behind, when negative).
     ///
     /// # Errors
@@ -109,6 +117,34 @@ impl Database {
             .await?;
         admin.close().await?;
         Ok(())
+    }
+}
+
+/// The superuser's eyes and hands in one database.
+#[derive(Debug)]
+pub struct Watch(PgConnection);
+
+impl Watch {
+    /// Runs statements, all or none of them.
+    ///
+    /// # Errors
+    /// When one fails.
+    pub async fn run(&mut self, statements: String) -> anyhow::Result<()> {
+        let mut all = self.0.begin().await?;
+        all.execute(AssertSqlSafe(statements)).await?;
+        all.commit().await?;
+        Ok(())
+    }
+
+    /// The one JSON text that a query answers with.
+    ///
+    /// # Errors
+    /// When the query fails or its answer is no JSON.
+    pub async fn json(&mut self, query: String) -> anyhow::Result<serde_json::Value> {
+        let text: String = sqlx::query_scalar(AssertSqlSafe(query))
+            .fetch_one(&mut self.0)
+            .await?;
+        Ok(serde_json::from_str(&text)?)
     }
 }
 

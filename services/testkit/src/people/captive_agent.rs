@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use axum::{Json, Router, body::Body, extract::State, response::Response, routing::post};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
@@ -75,13 +76,36 @@ impl CaptiveAgent {
         .with_context(|| format!("no turn came for {message:?}"))
     }
 
+    /// The turn of a conversation's message that was or is about to be sent, whatever the message says.
+    ///
+    /// # Errors
+    /// When none arrives.
+    pub async fn turn_in(&self, conversation: &str) -> anyhow::Result<Turn> {
+        let wanted: String = conversation.chars().filter(|c| *c != '-').collect();
+        tokio::time::timeout(PATIENCE, async {
+            loop {
+                let arrived = self.waiting.arrived.notified();
+                if let Some(turn) = self.take_if(|turn| turn.is_in(&wanted)) {
+                    return turn;
+                }
+                arrived.await;
+            }
+        })
+        .await
+        .with_context(|| format!("no turn came in {conversation}"))
+    }
+
     fn take(&self, message: &str) -> Option<Turn> {
+        self.take_if(|turn| turn.message == message)
+    }
+
+    fn take_if(&self, wanted: impl Fn(&Turn) -> bool) -> Option<Turn> {
         let mut turns = self
             .waiting
             .turns
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let position = turns.iter().position(|turn| turn.message == message)?;
+        let position = turns.iter().position(wanted)?;
         turns.remove(position)
     }
 }
@@ -127,6 +151,23 @@ impl Turn {
     #[must_use]
     pub fn session_token(&self) -> &str {
         &self.session_token
+    }
+
+    /// What the customer wrote.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Whether the token says that this turn is of that conversation. Anybody can read it; only the bank can write it.
+    fn is_in(&self, conversation: &str) -> bool {
+        let claims = self.session_token.split('.').nth(1).unwrap_or_default();
+        let Ok(claims) = URL_SAFE_NO_PAD.decode(claims) else {
+            return false;
+        };
+        String::from_utf8_lossy(&claims)
+            .replace('-', "")
+            .contains(conversation.rsplit('_').next().unwrap_or(conversation))
     }
 
     /// Calls a tool through the door with this turn's token.

@@ -1,0 +1,109 @@
+//! `countersign-eval`: plays attacks and ordinary conversations and writes a report.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Context;
+use clap::{Args, Parser, Subcommand};
+use countersign_eval::{report, suite};
+use countersign_testkit::checkout;
+
+/// Cases that are played at a time.
+const JOBS: usize = 6;
+
+#[derive(Parser)]
+#[command(name = "countersign-eval", about = "Plays attacks and ordinary conversations against the real bank and says what came of them", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Play cases and write the report
+    Run(RunArguments),
+    /// Say which lines of the cases no rule can judge, without playing anything
+    Check(Files),
+    /// Print which item of the OWASP lists is exercised by which cases
+    Coverage(Files),
+}
+
+#[derive(Args)]
+struct Files {
+    /// A file of cases, or a folder of them; eval/suites/conversations when left out
+    #[arg(long = "file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Only these cases, by id
+    #[arg(long = "case", value_name = "ID")]
+    cases: Vec<String>,
+}
+
+#[derive(Args)]
+struct RunArguments {
+    #[command(flatten)]
+    files: Files,
+    /// Where the report goes
+    #[arg(long, value_name = "FOLDER", default_value = "target/eval")]
+    out: PathBuf,
+    /// Cases at a time
+    #[arg(long, default_value_t = JOBS)]
+    jobs: usize,
+    /// Fail also where a line passed in this earlier report and does not now
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+}
+
+impl Files {
+    fn load(&self) -> anyhow::Result<Vec<suite::Loaded>> {
+        let own = vec![checkout::root().join("eval/suites/conversations")];
+        let mut loaded = suite::load(if self.files.is_empty() { &own } else { &self.files })?;
+        if !self.cases.is_empty() {
+            loaded.retain(|one| self.cases.contains(&one.case.id));
+        }
+        anyhow::ensure!(!loaded.is_empty(), "no case of that name is in these files");
+        Ok(loaded)
+    }
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    match Arguments::parse().command {
+        Command::Run(arguments) => run(&arguments).await,
+        Command::Check(files) => check(&files),
+        Command::Coverage(files) => {
+            print!("{}", report::coverage::table(&files.load()?));
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
+    let cases = arguments.files.load()?;
+    let runs = suite::run(&cases, arguments.jobs.max(1)).await?;
+    let report = report::Report::of(runs, &cases);
+    report
+        .write(&arguments.out)
+        .with_context(|| format!("write the report to {}", arguments.out.display()))?;
+    print!("{}", report.summary());
+    println!("report: {}", arguments.out.join("report.md").display());
+    let mut good = report.passed();
+    if let Some(baseline) = &arguments.baseline {
+        let worse = report.worse_than(baseline)?;
+        for line in &worse {
+            println!("worse than before: {line}");
+        }
+        good &= worse.is_empty();
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn check(files: &Files) -> anyhow::Result<ExitCode> {
+    let mut unread = 0;
+    for one in files.load()? {
+        for line in suite::unread_lines(&one)? {
+            println!("{}: {line}", one.case.id);
+            unread += 1;
+        }
+    }
+    println!("{unread} lines that no rule judges");
+    Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
