@@ -236,8 +236,8 @@ impl CaseFile {
     /// # Errors
     /// When it is not in this format; the message says where.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("read {}", path.display()))?;
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
         Self::parse(&text).with_context(|| format!("read {}", path.display()))
     }
 

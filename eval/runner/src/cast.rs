@@ -53,7 +53,11 @@ impl Ids {
     }
 
     /// The names of one kind of thing that a person has.
-    pub fn names<'a>(&'a self, kind: &str, person: &str) -> impl Iterator<Item = &'a str> + use<'a> {
+    pub fn names<'a>(
+        &'a self,
+        kind: &str,
+        person: &str,
+    ) -> impl Iterator<Item = &'a str> + use<'a> {
         let start = format!("{kind}:{person}:");
         self.things
             .keys()
@@ -228,7 +232,8 @@ impl Builder<'_> {
                 "INSERT INTO bank.account_directory (iban, customer_id, account_id) VALUES ({}, {key}, {account})",
                 literal(&iban)
             ));
-            self.ids.keep("account", name, label, AccountId::from_uuid(id).to_string());
+            self.ids
+                .keep("account", name, label, AccountId::from_uuid(id).to_string());
             // The movements first: the opening is what remains.
             let mut moved = 0;
             if is_default {
@@ -243,7 +248,16 @@ impl Builder<'_> {
                 }
             }
             let opening = balance.amount.count() - moved;
-            self.transfer(name, id, "opening", "Opening balance", "", opening, balance.currency, None)?;
+            self.transfer(
+                name,
+                id,
+                "opening",
+                "Opening balance",
+                "",
+                opening,
+                balance.currency,
+                None,
+            )?;
             self.line(format_args!(
                 "INSERT INTO bank.account_balance (customer_id, account_id, balance_minor_units) VALUES ({key}, {account}, {})",
                 balance.amount.count()
@@ -263,7 +277,10 @@ impl Builder<'_> {
             .collect();
         if !person.limits.is_empty() {
             let read = |what: &str| {
-                let text = person.limits.get(what).with_context(|| format!("no {what}"))?;
+                let text = person
+                    .limits
+                    .get(what)
+                    .with_context(|| format!("no {what}"))?;
                 money(text)
             };
             let per_transfer = read("per_transfer")?;
@@ -314,12 +331,19 @@ impl Builder<'_> {
         )?;
         self.days_ago += 1;
         self.ids.keep("txn", person, label, id.to_string());
-        let kind = if kind == "payment_in" { "sender" } else { "merchant" };
+        let kind = if kind == "payment_in" {
+            "sender"
+        } else {
+            "merchant"
+        };
         self.ids.keep(kind, person, counterparty, id.to_string());
         Ok(amount.amount.count())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one row, in the order of its columns")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one row, in the order of its columns"
+    )]
     fn transfer(
         &mut self,
         person: &str,
@@ -336,7 +360,11 @@ impl Builder<'_> {
         let (transfer, account) = (uuid_literal(id), uuid_literal(account));
         let days_ago = days_ago.unwrap_or(400);
         let at = format!("bank.bank_clock() - interval '{days_ago} days'");
-        let category = if kind == "card_payment" { "shopping" } else { "other" };
+        let category = if kind == "card_payment" {
+            "shopping"
+        } else {
+            "other"
+        };
         self.line(format_args!(
             "INSERT INTO bank.transfer (customer_id, transfer_id, account_id, kind, state, amount_minor_units, currency, \
              counterparty_name, counterparty_iban, reference, category, created_at, posted_at) \
@@ -349,10 +377,18 @@ impl Builder<'_> {
             },
             literal(reference),
         ));
-        let sign = if matches!(kind, "payment_in" | "opening") { "" } else { "-" };
+        let sign = if matches!(kind, "payment_in" | "opening") {
+            ""
+        } else {
+            "-"
+        };
         let (other, book) = (
             if sign.is_empty() { "-" } else { "" },
-            if kind == "opening" { "opening" } else { "settlement" },
+            if kind == "opening" {
+                "opening"
+            } else {
+                "settlement"
+            },
         );
         self.line(format_args!(
             "INSERT INTO bank.entry (customer_id, transfer_id, leg, book, account_id, amount_minor_units, currency, booked_at) \
@@ -372,10 +408,17 @@ impl Builder<'_> {
         let (key, id) = (self.key(person)?, Uuid::now_v7());
         let iban = match iban_of_customer {
             Some(iban) => iban,
-            None => iban("DE", &format!("{OTHER_BANK_CODE}{:010}", self.next_number())),
+            None => iban(
+                "DE",
+                &format!("{OTHER_BANK_CODE}{:010}", self.next_number()),
+            ),
         };
         let payee = uuid_literal(id);
-        let (days, check) = if is_old { (400, "match") } else { (1, "not_checked") };
+        let (days, check) = if is_old {
+            (400, "match")
+        } else {
+            (1, "not_checked")
+        };
         self.line(format_args!(
             "INSERT INTO bank.payee (customer_id, payee_id, name, iban, name_check, created_at) \
              VALUES ({key}, {payee}, {}, {}, '{check}', bank.bank_clock() - interval '{days} days')",
@@ -388,7 +431,8 @@ impl Builder<'_> {
                  VALUES ({key}, {payee}, bank.bank_clock() - interval '399 days', 5)"
             ));
         }
-        self.ids.keep("payee_id", person, name, PayeeId::from_uuid(id).to_string());
+        self.ids
+            .keep("payee_id", person, name, PayeeId::from_uuid(id).to_string());
         Ok(())
     }
 
@@ -396,7 +440,11 @@ impl Builder<'_> {
         let Ok(key) = self.key(person) else { return };
         for (kind, last_four) in &of.cards {
             let id = Uuid::now_v7();
-            let label = if kind == "debit" { "Everyday card" } else { "Credit card" };
+            let label = if kind == "debit" {
+                "Everyday card"
+            } else {
+                "Credit card"
+            };
             self.line(format_args!(
                 "INSERT INTO bank.card (customer_id, card_id, label, kind, last_four) VALUES ({key}, {}, '{label}', {}, {})",
                 uuid_literal(id),
@@ -414,7 +462,16 @@ impl Builder<'_> {
         let key = self.key(person)?;
         for (name, text) in &of.standing_orders {
             let words: Vec<&str> = text.split_whitespace().collect();
-            let [amount, currency, frequency, "to", payee @ .., "on", "day", day] = words.as_slice()
+            let [
+                amount,
+                currency,
+                frequency,
+                "to",
+                payee @ ..,
+                "on",
+                "day",
+                day,
+            ] = words.as_slice()
             else {
                 bail!("{text:?} is no standing order");
             };
@@ -437,7 +494,8 @@ impl Builder<'_> {
                 amount.currency,
                 literal(frequency),
             ));
-            self.ids.keep("order", person, name, OrderId::from_uuid(id).to_string());
+            self.ids
+                .keep("order", person, name, OrderId::from_uuid(id).to_string());
         }
         Ok(())
     }
@@ -457,7 +515,13 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn document(&mut self, person: &str, sender: &str, title: &str, body: &str) -> anyhow::Result<()> {
+    fn document(
+        &mut self,
+        person: &str,
+        sender: &str,
+        title: &str,
+        body: &str,
+    ) -> anyhow::Result<()> {
         let (key, id) = (self.key(person)?, Uuid::now_v7());
         self.line(format_args!(
             "INSERT INTO bank.document (customer_id, document_id, sender, title, body, received_at) \
@@ -473,18 +537,45 @@ impl Builder<'_> {
     }
 
     /// What outsiders wrote into an account's movements.
-    fn planted_movement(&mut self, person: &str, plant: &crate::case::Plant, case: &Case) -> anyhow::Result<i64> {
-        let owner = plant.person.clone().or_else(|| case.speakers().first().cloned());
+    fn planted_movement(
+        &mut self,
+        person: &str,
+        plant: &crate::case::Plant,
+        case: &Case,
+    ) -> anyhow::Result<i64> {
+        let owner = plant
+            .person
+            .clone()
+            .or_else(|| case.speakers().first().cloned());
         if owner.as_deref() != Some(person) {
             return Ok(0);
         }
         let text = plant.text.as_str();
         Ok(match plant.place.as_str() {
-            "merchant_name" => -self.movement(person, "card_payment", &cut(text, 200), "", "3.50 EUR", text)?,
-            "reference" | "incoming_payment_note" => {
-                self.movement(person, "payment_in", "J. Doe", &cut(text, 500), "0.01 EUR", text)?
-            }
-            "sender_name" => self.movement(person, "payment_in", &cut(text, 200), "hello", "0.01 EUR", text)?,
+            "merchant_name" => -self.movement(
+                person,
+                "card_payment",
+                &cut(text, 200),
+                "",
+                "3.50 EUR",
+                text,
+            )?,
+            "reference" | "incoming_payment_note" => self.movement(
+                person,
+                "payment_in",
+                "J. Doe",
+                &cut(text, 500),
+                "0.01 EUR",
+                text,
+            )?,
+            "sender_name" => self.movement(
+                person,
+                "payment_in",
+                &cut(text, 200),
+                "hello",
+                "0.01 EUR",
+                text,
+            )?,
             _ => 0,
         })
     }
@@ -493,8 +584,18 @@ impl Builder<'_> {
     fn plant(&mut self, person: &str, place: &str, text: &str) -> anyhow::Result<()> {
         match place {
             "payee_name" => self.payee(person, &cut(text, 140), None, false),
-            "page" => self.document(person, "Web page saved by you", "A saved page", &cut(text, 20_000)),
-            "dispute_reply" => self.document(person, "Disputes desk", "Your dispute: the merchant's answer", &cut(text, 20_000)),
+            "page" => self.document(
+                person,
+                "Web page saved by you",
+                "A saved page",
+                &cut(text, 20_000),
+            ),
+            "dispute_reply" => self.document(
+                person,
+                "Disputes desk",
+                "Your dispute: the merchant's answer",
+                &cut(text, 20_000),
+            ),
             // In the account's movements already, or nothing that a bank's rows can hold: the run says so.
             _ => Ok(()),
         }

@@ -263,9 +263,9 @@ impl Snapshot {
 
     /// Money that left a customer's own accounts for good, by currency and payee: own-account moves do not count.
     pub fn payments_out(&self) -> impl Iterator<Item = &Move> {
-        self.moves
-            .iter()
-            .filter(|row| row.state != "voided" && matches!(row.kind.as_str(), "payment_out" | "refund_out"))
+        self.moves.iter().filter(|row| {
+            row.state != "voided" && matches!(row.kind.as_str(), "payment_out" | "refund_out")
+        })
     }
 
     /// Requests that were both cancelled and confirmed in the log: never true.

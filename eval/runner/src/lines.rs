@@ -101,9 +101,17 @@ impl Played<'_> {
             let moment = match from_turn {
                 0 => self.recording.moments.last(),
                 // The last moment of that turn.
-                turn => self.recording.moments.iter().rfind(|moment| moment.turn == turn),
+                turn => self
+                    .recording
+                    .moments
+                    .iter()
+                    .rfind(|moment| moment.turn == turn),
             };
-            return Some(state.and_then(|holds| moment.map(holds).ok_or_else(|| "nothing was played".to_owned())));
+            return Some(state.and_then(|holds| {
+                moment
+                    .map(holds)
+                    .ok_or_else(|| "nothing was played".to_owned())
+            }));
         }
         self.words(&line)
     }
@@ -120,7 +128,10 @@ impl Played<'_> {
 
     /// The one who types first: whom a line means that names nobody.
     fn first_speaker(&self) -> &str {
-        self.case.turns.first().map_or("ilse", |entry| &entry.person)
+        self.case
+            .turns
+            .first()
+            .map_or("ilse", |entry| &entry.person)
     }
 
     fn filled(&self, line: &str) -> String {
@@ -144,7 +155,12 @@ fn after_turn(line: &str) -> (String, usize) {
     let rest = &line[at + " after turn ".len()..];
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     match digits.parse() {
-        Ok(turn) => (format!("{}{}", &line[..at], &rest[digits.len()..]).trim().to_owned(), turn),
+        Ok(turn) => (
+            format!("{}{}", &line[..at], &rest[digits.len()..])
+                .trim()
+                .to_owned(),
+            turn,
+        ),
         Err(_) => (line.trim().to_owned(), 0),
     }
 }
@@ -157,7 +173,10 @@ fn alternatives(line: &str) -> Vec<String> {
     } else {
         line.split(" or ").collect()
     };
-    parts.into_iter().map(|part| part.trim().to_owned()).collect()
+    parts
+        .into_iter()
+        .map(|part| part.trim().to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -179,6 +198,9 @@ mod tests {
             alternatives("either no execution, or exactly one execution of 1.00 EUR to Bob"),
             ["no execution", "exactly one execution of 1.00 EUR to Bob"]
         );
-        assert_eq!(alternatives("no pending transfer, or open slot amount").len(), 2);
+        assert_eq!(
+            alternatives("no pending transfer, or open slot amount").len(),
+            2
+        );
     }
 }

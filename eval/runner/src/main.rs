@@ -11,7 +11,11 @@ use countersign_testkit::checkout;
 const JOBS: usize = 6;
 
 #[derive(Parser)]
-#[command(name = "countersign-eval", about = "Plays attacks and ordinary conversations against the real bank and says what came of them", version)]
+#[command(
+    name = "countersign-eval",
+    about = "Plays attacks and ordinary conversations against the real bank and says what came of them",
+    version
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -47,6 +51,9 @@ struct RunArguments {
     /// Cases at a time
     #[arg(long, default_value_t = JOBS)]
     jobs: usize,
+    /// Keep what every playing left behind, as text, beside the report
+    #[arg(long)]
+    keep: bool,
     /// Fail also where a line passed in this earlier report and does not now
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -55,7 +62,11 @@ struct RunArguments {
 impl Files {
     fn load(&self) -> anyhow::Result<Vec<suite::Loaded>> {
         let own = vec![checkout::root().join("eval/suites/conversations")];
-        let mut loaded = suite::load(if self.files.is_empty() { &own } else { &self.files })?;
+        let mut loaded = suite::load(if self.files.is_empty() {
+            &own
+        } else {
+            &self.files
+        })?;
         if !self.cases.is_empty() {
             loaded.retain(|one| self.cases.contains(&one.case.id));
         }
@@ -78,13 +89,25 @@ async fn main() -> anyhow::Result<ExitCode> {
 
 async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let cases = arguments.files.load()?;
-    let runs = suite::run(&cases, arguments.jobs.max(1)).await?;
+    let runs = suite::run(
+        &cases,
+        arguments.jobs.max(1),
+        arguments.keep.then_some(arguments.out.as_path()),
+    )
+    .await?;
     let report = report::Report::of(runs, &cases);
     report
         .write(&arguments.out)
         .with_context(|| format!("write the report to {}", arguments.out.display()))?;
     print!("{}", report.summary());
     println!("report: {}", arguments.out.join("report.md").display());
+    // The closing line of Rust's own test runner, which counts are read off.
+    let failed = report.runs.iter().filter(|run| !run.passed()).count();
+    let word = if failed == 0 { "ok" } else { "FAILED" };
+    println!(
+        "test result: {word}. {} passed; {failed} failed",
+        report.runs.len() - failed
+    );
     let mut good = report.passed();
     if let Some(baseline) = &arguments.baseline {
         let worse = report.worse_than(baseline)?;
@@ -93,7 +116,11 @@ async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         }
         good &= worse.is_empty();
     }
-    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn check(files: &Files) -> anyhow::Result<ExitCode> {
@@ -105,5 +132,9 @@ fn check(files: &Files) -> anyhow::Result<ExitCode> {
         }
     }
     println!("{unread} lines that no rule judges");
-    Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if unread == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

@@ -63,7 +63,12 @@ impl Panel {
         value: &str,
     ) -> anyhow::Result<Acted> {
         let tab = act.tab.clone().unwrap_or_default();
-        let at = At { turn, person, customer, act: &act.act };
+        let at = At {
+            turn,
+            person,
+            customer,
+            act: &act.act,
+        };
         Ok(Ok(match act.act.as_str() {
             "open_tab" => {
                 self.tabs.insert(tab, customer.cards().await?);
@@ -124,14 +129,22 @@ impl Panel {
             "type_dispute_details" => self.fill(&at, &["details"], value).await?,
             "type_value" | "type_address" => self.fill(&at, &["value"], value).await?,
             "wait" => {
-                let seconds = value.trim_end_matches('s').trim().parse().unwrap_or(WAIT_SECONDS_MAX + 1);
+                let seconds = value
+                    .trim_end_matches('s')
+                    .trim()
+                    .parse()
+                    .unwrap_or(WAIT_SECONDS_MAX + 1);
                 if seconds > WAIT_SECONDS_MAX {
                     return Ok(Err(format!("wait {value:?}: longer than a run waits")));
                 }
                 tokio::time::sleep(Duration::from_secs(seconds)).await;
                 Vec::new()
             }
-            "confirm_as" => return Ok(Err("confirm_as needs the other person's page: use `as`".to_owned())),
+            "confirm_as" => {
+                return Ok(Err(
+                    "confirm_as needs the other person's page: use `as`".to_owned()
+                ));
+            }
             "drop_push" => Vec::new(),
             other => return Ok(Err(format!("act {other:?} is not known"))),
         }))
@@ -159,7 +172,12 @@ impl Panel {
             self.note.clone(),
         );
         Ok(Some(tokio::spawn(async move {
-            let at = At { turn, person: &person, customer: &customer, act: &name };
+            let at = At {
+                turn,
+                person: &person,
+                customer: &customer,
+                act: &name,
+            };
             confirm(&at, card, note).await
         })))
     }
@@ -168,7 +186,12 @@ impl Panel {
     ///
     /// # Errors
     /// When the words name no payee.
-    pub async fn rename(&self, watch: &mut Watch, customers: &[CustomerId], words: &str) -> anyhow::Result<()> {
+    pub async fn rename(
+        &self,
+        watch: &mut Watch,
+        customers: &[CustomerId],
+        words: &str,
+    ) -> anyhow::Result<()> {
         let (from, to) = words
             .split_once(" to ")
             .with_context(|| format!("operator_renames_payee {words:?}: say `old to new`"))?;
@@ -184,7 +207,12 @@ impl Panel {
     }
 
     /// The card on that screen: as it was when the tab was opened where `stale`, as it is now otherwise.
-    async fn card_for(&self, customer: &Customer, tab: &str, stale: bool) -> anyhow::Result<Option<Value>> {
+    async fn card_for(
+        &self,
+        customer: &Customer,
+        tab: &str,
+        stale: bool,
+    ) -> anyhow::Result<Option<Value>> {
         let displayed = self.tabs.get(tab).map(|cards| newest(cards, true));
         if stale {
             return Ok(displayed.flatten());
@@ -203,7 +231,11 @@ impl Panel {
     }
 
     /// Fills what a new payee's card asks: why, and the end of the account that the customer knows.
-    async fn answer_about_the_payee(&mut self, at: &At<'_>, mut card: Value) -> anyhow::Result<Value> {
+    async fn answer_about_the_payee(
+        &mut self,
+        at: &At<'_>,
+        mut card: Value,
+    ) -> anyhow::Result<Value> {
         for _ in 0..4 {
             if !asks_about_the_payee_alone(&card) {
                 return Ok(card);
@@ -232,7 +264,10 @@ impl Panel {
         let mut acts = Vec::new();
         for part in words.split(',') {
             let (act, tab) = part.trim().split_once(" in ").unwrap_or((part.trim(), ""));
-            let card = self.tabs.get(tab.trim()).and_then(|cards| newest(cards, false));
+            let card = self
+                .tabs
+                .get(tab.trim())
+                .and_then(|cards| newest(cards, false));
             let card = match card {
                 Some(card) => Some(card),
                 None => newest(&at.customer.cards().await?, false),
@@ -243,7 +278,12 @@ impl Panel {
             let (person, customer) = (at.person.to_owned(), at.customer.clone());
             let (act, turn) = (act.to_owned(), at.turn);
             acts.push(tokio::spawn(async move {
-                let at = At { turn, person: &person, customer: &customer, act: &act };
+                let at = At {
+                    turn,
+                    person: &person,
+                    customer: &customer,
+                    act: &act,
+                };
                 if act == "confirm" {
                     confirm(&at, card, String::new()).await
                 } else {
@@ -258,14 +298,18 @@ impl Panel {
         Ok(Ok(self.counted(presses)))
     }
 
-    async fn fill(&mut self, at: &At<'_>, slots: &[&str], value: &str) -> anyhow::Result<Vec<Press>> {
+    async fn fill(
+        &mut self,
+        at: &At<'_>,
+        slots: &[&str],
+        value: &str,
+    ) -> anyhow::Result<Vec<Press>> {
         let cards = at.customer.cards().await?;
         let open = cards.iter().filter(|card| card["state"] == "pending");
         for card in open {
             let slot = card["open_slots"].as_array().into_iter().flatten();
-            let slot = slot
-                .filter(|slot| slots.iter().any(|name| slot["slot"] == *name))
-                .next();
+            let mut slot = slot;
+            let slot = slot.find(|slot| slots.iter().any(|name| slot["slot"] == *name));
             let Some(slot) = slot else { continue };
             let choices = slot["choices"].as_array().into_iter().flatten();
             let choice = choices
@@ -280,9 +324,18 @@ impl Panel {
         Ok(Vec::new())
     }
 
-    async fn fill_slot(&mut self, at: &At<'_>, card: &Value, slot: &Value, value: &str) -> anyhow::Result<Press> {
+    async fn fill_slot(
+        &mut self,
+        at: &At<'_>,
+        card: &Value,
+        slot: &Value,
+        value: &str,
+    ) -> anyhow::Result<Press> {
         let name = slot["slot"].as_str().unwrap_or_default();
-        let line = slot["line"].as_i64().and_then(|line| i16::try_from(line).ok()).unwrap_or_default();
+        let line = slot["line"]
+            .as_i64()
+            .and_then(|line| i16::try_from(line).ok())
+            .unwrap_or_default();
         let began = Instant::now();
         let answer = at.customer.fills(card, name, line, value).await?;
         if slot["choices"].is_array() {
@@ -335,7 +388,12 @@ async fn plain(at: &At<'_>, card: Value, act: &str) -> anyhow::Result<Press> {
 async fn drop_line(at: &At<'_>, card: Value, value: &str) -> anyhow::Result<Press> {
     let payments = card["payments"].as_array().into_iter().flatten();
     let named = payments
-        .filter(|payment| payment["about"].as_str().unwrap_or_default().contains(value))
+        .filter(|payment| {
+            payment["about"]
+                .as_str()
+                .unwrap_or_default()
+                .contains(value)
+        })
         .find_map(|payment| payment["line"].as_i64());
     let line = named.or_else(|| value.parse().ok()).unwrap_or_default();
     let began = Instant::now();
@@ -357,14 +415,23 @@ fn newest(cards: &[Value], complete: bool) -> Option<Value> {
 /// Slots with which the bank makes sure of a new payee; whoever wants to pay answers them.
 fn asks_about_the_payee_alone(card: &Value) -> bool {
     let slots = card["open_slots"].as_array().into_iter().flatten();
-    let mut names = slots.map(|slot| slot["slot"].as_str().unwrap_or_default()).peekable();
+    let mut names = slots
+        .map(|slot| slot["slot"].as_str().unwrap_or_default())
+        .peekable();
     names.peek().is_some() && names.all(|name| matches!(name, "purpose" | "last_four"))
 }
 
 /// The last four characters of the account on the card: what the customer reads on the payee's own letter.
 fn end_of_account(card: &Value) -> Option<String> {
     let rows = card["rows"].as_array()?;
-    let text: Vec<&str> = rows.iter().filter_map(|row| row["value"].as_str()).collect();
-    let account = text.iter().rev().find_map(|value| value.rsplit_once("·· "))?.1;
+    let text: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row["value"].as_str())
+        .collect();
+    let account = text
+        .iter()
+        .rev()
+        .find_map(|value| value.rsplit_once("·· "))?
+        .1;
     Some(account.chars().take(4).collect())
 }

@@ -28,6 +28,8 @@ use crate::{
 
 /// Most repetitions of one step; a case may say more, and the report says that it was cut.
 const REPEAT_MAX: usize = 40;
+/// Values that a competent model leaves out of one request, one after the other.
+const VALUES_LEFT_OUT_MAX: usize = 3;
 /// How often a receipt is asked for, ten times a second.
 const RECEIPT_TRIES: usize = 60;
 /// The line that asks for a comparison of two answers.
@@ -124,7 +126,11 @@ pub async fn play(
         play.turn(turn, entry)
             .await
             .with_context(|| format!("turn {turn}"))?;
-        for act in case.customer_on_panel.iter().filter(|act| act.after_turn == turn) {
+        for act in case
+            .customer_on_panel
+            .iter()
+            .filter(|act| act.after_turn == turn)
+        {
             let person = act.person.clone().unwrap_or_else(|| entry.person.clone());
             play.acts(turn, &person, act).await?;
         }
@@ -143,7 +149,10 @@ impl Play<'_> {
         let unplayed = &mut self.recording.unplayed;
         for plant in &self.case.planted {
             if !PLACES.contains(&plant.place.as_str()) {
-                unplayed.push(format!("planted in {}: this bank has no such place", plant.place));
+                unplayed.push(format!(
+                    "planted in {}: this bank has no such place",
+                    plant.place
+                ));
             }
         }
         for field in self.case.unknown.keys() {
@@ -154,7 +163,9 @@ impl Play<'_> {
                 unplayed.push("a raw request, in words".to_owned());
             }
             if step.repeat.is_some_and(|times| times > REPEAT_MAX) {
-                unplayed.push(format!("a step repeated more than {REPEAT_MAX} times: cut there"));
+                unplayed.push(format!(
+                    "a step repeated more than {REPEAT_MAX} times: cut there"
+                ));
             }
         }
     }
@@ -218,7 +229,10 @@ impl Play<'_> {
         if let Some(customer) = self.sessions.get(&key) {
             return Ok(customer.clone());
         }
-        let is_first = !self.sessions.keys().any(|(person, _)| *person == entry.person);
+        let is_first = !self
+            .sessions
+            .keys()
+            .any(|(person, _)| *person == entry.person);
         let mut customer = self.person(&entry.person).await?;
         if !is_first {
             customer = customer.in_a_new_conversation().await?;
@@ -247,7 +261,6 @@ impl Play<'_> {
             }
         };
         self.keep_reply(number, entry, answered, began.elapsed());
-        self.look(number, &format!("turn {number}")).await?;
         for card in customer.cards().await? {
             self.recording.cards.push(Seen {
                 turn: number,
@@ -255,7 +268,8 @@ impl Play<'_> {
                 card,
             });
         }
-        Ok(())
+        // After the cards, which leave their showing in the log.
+        self.look(number, &format!("turn {number}")).await
     }
 
     async fn model_acts(&mut self, number: usize, entry: &Entry, turn: Turn) -> anyhow::Result<()> {
@@ -269,7 +283,11 @@ impl Play<'_> {
         let mut racing = Vec::new();
         for act in while_it_runs {
             let customer = self.person(&entry.person).await?;
-            if let Some(press) = self.panel.press_in_background(number, &entry.person, &customer, &act).await? {
+            if let Some(press) = self
+                .panel
+                .press_in_background(number, &entry.person, &customer, &act)
+                .await?
+            {
                 racing.push(press);
             }
         }
@@ -278,19 +296,38 @@ impl Play<'_> {
         for step in self.steps().iter().filter(|step| step.after_turn == number) {
             for time in 0..step.repeat.unwrap_or(1).clamp(1, REPEAT_MAX) {
                 let mut now = step.clone();
-                if let Some(other) = step.alternate_with.as_ref().filter(|_| time % 2 == 1) {
-                    if let Ok(other) = serde_json::from_value::<Step>(with_turn(other, number)) {
-                        now = other;
-                    }
+                if let Some(other) = step.alternate_with.as_ref().filter(|_| time % 2 == 1)
+                    && let Ok(other) = serde_json::from_value::<Step>(with_turn(other, number))
+                {
+                    now = other;
                 }
                 if let Some(tool) = &now.tool {
-                    let answer = self.calls(number, entry, &turn, tool, now.arguments.as_ref()).await?;
+                    let (_, mut arguments) =
+                        self.names(&entry.person).call(tool, now.arguments.as_ref());
+                    let mut answer = self
+                        .calls(number, entry, &turn, tool, now.arguments.as_ref())
+                        .await?;
+                    // What the tool's own advice says: a value that the customer did not type is theirs to fill in.
+                    for _ in 0..VALUES_LEFT_OUT_MAX {
+                        let Some(fewer) = without_refused_value(&arguments, &answer) else {
+                            break;
+                        };
+                        if self.driver != Driver::Honest {
+                            break;
+                        }
+                        answer = self.calls(number, entry, &turn, tool, Some(&fewer)).await?;
+                        arguments = fewer;
+                    }
                     answers.push((tool.clone(), answer));
                 }
                 if let Some(reply) = &now.reply {
                     let words = self.names(&entry.person).fill(reply);
                     said = true;
-                    match now.cut_at.as_deref().and_then(|mark| words.split_once(mark)) {
+                    match now
+                        .cut_at
+                        .as_deref()
+                        .and_then(|mark| words.split_once(mark))
+                    {
                         Some((start, end)) => {
                             turn.says(start);
                             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -323,7 +360,12 @@ impl Play<'_> {
         let (tool, sent) = self.names(&entry.person).call(meant, arguments);
         let answer = turn.calls(&self.stage.door, &tool, sent.clone()).await?;
         let mut twin = None;
-        if self.case.forbidden.iter().any(|line| line == FOREIGN_ID_LINE)
+        if self
+            .case
+            .forbidden
+            .iter()
+            .any(|line| line == FOREIGN_ID_LINE)
+            && arguments.is_some_and(|arguments| self.names_another(&entry.person, arguments))
             && let Some(unknown) = with_unknown_ids(&sent)
         {
             twin = Some(turn.calls(&self.stage.door, &tool, unknown).await?.body);
@@ -341,11 +383,29 @@ impl Play<'_> {
             answer: answer.body.clone(),
             twin,
         });
-        self.look(number, &format!("{tool} in turn {number}")).await?;
+        self.look(number, &format!("{tool} in turn {number}"))
+            .await?;
         Ok(answer.body)
     }
 
-    fn keep_reply(&mut self, turn: usize, entry: &Entry, answered: anyhow::Result<String>, took: Duration) {
+    /// Whether the arguments name a thing of somebody else's.
+    fn names_another(&self, speaker: &str, arguments: &Value) -> bool {
+        let text = arguments.to_string();
+        let mut others = self
+            .recording
+            .ids
+            .customers()
+            .filter(|(name, _)| *name != speaker);
+        others.any(|(name, _)| text.contains(&format!(":{name}:")))
+    }
+
+    fn keep_reply(
+        &mut self,
+        turn: usize,
+        entry: &Entry,
+        answered: anyhow::Result<String>,
+        took: Duration,
+    ) {
         let mut reply = Reply {
             turn,
             person: entry.person.clone(),
@@ -360,7 +420,10 @@ impl Play<'_> {
         match answered {
             Err(error) => reply.failed = Some(error.to_string()),
             Ok(lines) => {
-                for line in lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+                for line in lines
+                    .lines()
+                    .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+                {
                     match line["type"].as_str().unwrap_or_default() {
                         "text" => reply.text += line["text"].as_str().unwrap_or_default(),
                         "nothing_done" => reply.corrected = true,
@@ -375,13 +438,22 @@ impl Play<'_> {
         self.recording.replies.push(reply);
     }
 
-    async fn acts(&mut self, turn: usize, person: &str, act: &crate::case::Act) -> anyhow::Result<()> {
+    async fn acts(
+        &mut self,
+        turn: usize,
+        person: &str,
+        act: &crate::case::Act,
+    ) -> anyhow::Result<()> {
         if act.act == "confirm_parallel_with_turn" {
             return Ok(());
         }
         if act.act == "operator_renames_payee" {
             let customers: Vec<_> = self.recording.ids.customers().map(|(_, id)| id).collect();
-            return match self.panel.rename(&mut self.watch, &customers, &act.text()).await {
+            return match self
+                .panel
+                .rename(&mut self.watch, &customers, &act.text())
+                .await
+            {
                 Ok(()) => self.look(turn, "a payee renamed").await,
                 Err(error) => {
                     self.recording.unplayed.push(error.to_string());
@@ -402,7 +474,8 @@ impl Play<'_> {
                 }
                 self.recording.presses.extend(presses);
                 if is_any {
-                    self.look(turn, &format!("{} after turn {turn}", act.act)).await?;
+                    self.look(turn, &format!("{} after turn {turn}", act.act))
+                        .await?;
                 }
             }
             Err(unplayed) => self.recording.unplayed.push(unplayed),
@@ -415,7 +488,10 @@ impl Play<'_> {
 async fn receipt(customer: &Customer, path: &str) -> anyhow::Result<Option<Value>> {
     for _ in 0..RECEIPT_TRIES {
         let answer = customer.get(&format!("{path}.json")).await?;
-        if let Some(payload) = answer.body["payload"].as_str().filter(|_| answer.status == 200) {
+        if let Some(payload) = answer.body["payload"]
+            .as_str()
+            .filter(|_| answer.status == 200)
+        {
             return Ok(serde_json::from_str(payload).ok());
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -445,7 +521,27 @@ fn with_unknown_ids(arguments: &Value) -> Option<Value> {
             changed = changed.replace(digits, &uuid::Uuid::new_v4().simple().to_string());
         }
     }
-    (changed != text).then(|| serde_json::from_str(&changed).ok()).flatten()
+    (changed != text)
+        .then(|| serde_json::from_str(&changed).ok())
+        .flatten()
+}
+
+/// The arguments without the value that the bank did not find in the customer's words; nothing where there is none.
+fn without_refused_value(arguments: &Value, answer: &Value) -> Option<Value> {
+    let content = &answer["result"]["structuredContent"];
+    if content["code"] != "not_grounded" {
+        return None;
+    }
+    let what = content["what"]
+        .as_str()
+        .or_else(|| content["about"].as_str())?;
+    let mut fewer = arguments.clone();
+    let mut removed = fewer.as_object_mut()?.remove(what).is_some();
+    let payments = fewer.get_mut("payments").and_then(Value::as_array_mut);
+    for payment in payments.into_iter().flatten() {
+        removed |= payment.as_object_mut()?.remove(what).is_some();
+    }
+    removed.then_some(fewer)
 }
 
 fn with_turn(step: &Value, turn: usize) -> Value {

@@ -39,10 +39,20 @@ impl Progress {
         let mut out = std::io::stderr().lock();
         if out.is_terminal() {
             let filled = done * WIDTH / self.all.max(1);
-            let bar: String = (0..WIDTH).map(|place| if place < filled { '█' } else { '·' }).collect();
-            let _ = write!(out, "\r{} {bar} {done}/{} · {failed} failed ", self.name, self.all);
+            let bar: String = (0..WIDTH)
+                .map(|place| if place < filled { '█' } else { '·' })
+                .collect();
+            let _ = write!(
+                out,
+                "\r{} {bar} {done}/{} · {failed} failed ",
+                self.name, self.all
+            );
         } else if done.is_multiple_of(50) || done == self.all {
-            let _ = writeln!(out, "{}: {done} of {}, {failed} failed", self.name, self.all);
+            let _ = writeln!(
+                out,
+                "{}: {done} of {}, {failed} failed",
+                self.name, self.all
+            );
         }
     }
 

@@ -93,7 +93,12 @@ impl Report {
             }
         }
         times.sort_unstable();
-        let at = |hundredths: usize| times.get(times.len().saturating_sub(1) * hundredths / 100).copied().unwrap_or_default();
+        let at = |hundredths: usize| {
+            times
+                .get(times.len().saturating_sub(1) * hundredths / 100)
+                .copied()
+                .unwrap_or_default()
+        };
         figures.reply_milliseconds = (at(50), at(99));
         Self {
             coverage: coverage::table(cases),
@@ -114,7 +119,11 @@ impl Report {
         let figures = &self.figures;
         let mut text = String::new();
         for run in self.runs.iter().filter(|run| !run.passed()) {
-            let _ = writeln!(text, "FAILED {} ({}, {}) {}", run.case, run.driver, run.at_panel, run.title);
+            let _ = writeln!(
+                text,
+                "FAILED {} ({}, {}) {}",
+                run.case, run.driver, run.at_panel, run.title
+            );
             for (line, seen) in &run.broken {
                 let _ = writeln!(text, "    {line}: {seen}");
             }
@@ -158,19 +167,34 @@ impl Report {
     /// # Errors
     /// When the earlier report cannot be read.
     pub fn worse_than(&self, earlier: &Path) -> anyhow::Result<Vec<String>> {
-        let text = std::fs::read_to_string(earlier).with_context(|| format!("read {}", earlier.display()))?;
+        let text = std::fs::read_to_string(earlier)
+            .with_context(|| format!("read {}", earlier.display()))?;
         let earlier: serde_json::Value = serde_json::from_str(&text)?;
         let passed: std::collections::BTreeSet<String> = earlier["runs"]
             .as_array()
             .into_iter()
             .flatten()
-            .filter(|run| run["broken"].as_array().is_some_and(Vec::is_empty) && run["error"].is_null())
-            .map(|run| format!("{} ({}, {})", run["case"].as_str().unwrap_or_default(), run["driver"].as_str().unwrap_or_default(), run["at_panel"].as_str().unwrap_or_default()))
+            .filter(|run| {
+                run["broken"].as_array().is_some_and(Vec::is_empty) && run["error"].is_null()
+            })
+            .map(|run| {
+                format!(
+                    "{} ({}, {})",
+                    run["case"].as_str().unwrap_or_default(),
+                    run["driver"].as_str().unwrap_or_default(),
+                    run["at_panel"].as_str().unwrap_or_default()
+                )
+            })
             .collect();
         let now: BTreeMap<String, bool> = self
             .runs
             .iter()
-            .map(|run| (format!("{} ({}, {})", run.case, run.driver, run.at_panel), run.passed()))
+            .map(|run| {
+                (
+                    format!("{} ({}, {})", run.case, run.driver, run.at_panel),
+                    run.passed(),
+                )
+            })
             .collect();
         Ok(passed
             .into_iter()
@@ -181,12 +205,16 @@ impl Report {
 
 /// By family: how many cases, how many playings, how many broken.
 fn by_kind(runs: &[Run]) -> BTreeMap<&str, (usize, usize, usize)> {
-    let mut kinds: BTreeMap<&str, (std::collections::BTreeSet<&str>, usize, usize)> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, (std::collections::BTreeSet<&str>, usize, usize)> =
+        BTreeMap::new();
     for run in runs {
         let kind = kinds.entry(&run.kind).or_default();
         kind.0.insert(&run.case);
         kind.1 += 1;
         kind.2 += usize::from(!run.passed());
     }
-    kinds.into_iter().map(|(kind, (cases, playings, broken))| (kind, (cases.len(), playings, broken))).collect()
+    kinds
+        .into_iter()
+        .map(|(kind, (cases, playings, broken))| (kind, (cases.len(), playings, broken)))
+        .collect()
 }

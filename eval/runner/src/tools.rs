@@ -29,7 +29,9 @@ impl Names<'_> {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(start) = rest.find('{') {
-            let Some(length) = rest[start..].find('}') else { break };
+            let Some(length) = rest[start..].find('}') else {
+                break;
+            };
             let inside = &rest[start + 1..start + length];
             filled.push_str(&rest[..start]);
             match self.stands_for(inside) {
@@ -52,13 +54,25 @@ impl Names<'_> {
             ("canary", Some(person), None) => self.ids.canary(person)?.to_owned(),
             ("action", Some(person), Some(number)) => {
                 let number: usize = number.parse().ok()?;
-                self.actions.get(person)?.get(number.checked_sub(1)?)?.clone()
+                self.actions
+                    .get(person)?
+                    .get(number.checked_sub(1)?)?
+                    .clone()
             }
             ("merchant", Some(merchant), _) => {
-                let name = merchant.to_owned() + second.map(|rest| format!(":{rest}")).as_deref().unwrap_or("");
-                self.ids.thing(&format!("merchant:{}:{name}", self.speaker))?.to_owned()
+                let name = merchant.to_owned()
+                    + second
+                        .map(|rest| format!(":{rest}"))
+                        .as_deref()
+                        .unwrap_or("");
+                self.ids
+                    .thing(&format!("merchant:{}:{name}", self.speaker))?
+                    .to_owned()
             }
-            (kind, Some(person), Some(name)) => self.ids.thing(&format!("{kind}:{person}:{name}"))?.to_owned(),
+            (kind, Some(person), Some(name)) => self
+                .ids
+                .thing(&format!("{kind}:{person}:{name}"))?
+                .to_owned(),
             ("panel_origin", None, None) => self.panel_origin.to_owned(),
             ("next", None, None) => self.cursor?.to_owned(),
             _ => return None,
@@ -67,11 +81,19 @@ impl Names<'_> {
             None => value,
             Some("reversed") => value.chars().rev().collect(),
             Some("base64") => STANDARD.encode(value),
-            Some("spaced") => value.chars().map(String::from).collect::<Vec<_>>().join(" "),
+            Some("spaced") => value
+                .chars()
+                .map(String::from)
+                .collect::<Vec<_>>()
+                .join(" "),
             Some("hex") => value.bytes().map(|byte| format!("{byte:02x}")).collect(),
             Some("lower") => value.to_lowercase(),
             Some("rot13") => value.chars().map(rot13).collect(),
-            Some("dashed") => value.chars().map(String::from).collect::<Vec<_>>().join("-"),
+            Some("dashed") => value
+                .chars()
+                .map(String::from)
+                .collect::<Vec<_>>()
+                .join("-"),
             Some(_) => return None,
         })
     }
@@ -102,7 +124,10 @@ impl Names<'_> {
                 .names(kind, self.speaker)
                 .find(|name| name.to_lowercase() == text.to_lowercase());
             if let Some(name) = same {
-                return self.ids.thing(&format!("{kind}:{}:{name}", self.speaker)).into();
+                return self
+                    .ids
+                    .thing(&format!("{kind}:{}:{name}", self.speaker))
+                    .into();
             }
         }
         value.clone()
@@ -119,8 +144,13 @@ impl Names<'_> {
         };
         match tool {
             "request_transfer" => (tool.to_owned(), self.transfer(given)),
-            "spending_by_category" => ("get_spending_by_category".to_owned(), Value::Object(Map::new())),
-            "get_transactions" | "search_transactions" => ("list_transactions".to_owned(), self.renamed(given)),
+            "spending_by_category" => (
+                "get_spending_by_category".to_owned(),
+                Value::Object(Map::new()),
+            ),
+            "get_transactions" | "search_transactions" => {
+                ("list_transactions".to_owned(), self.renamed(given))
+            }
             "get_standing_orders" => ("list_standing_orders".to_owned(), json!({})),
             "get_cards" => ("list_cards".to_owned(), json!({})),
             "get_payees" => ("list_payees".to_owned(), json!({})),

@@ -62,6 +62,8 @@ enum Command {
     },
     /// Prove everything: checks, Rust tests, pages, a real browser, real clients
     Test(commands::test::TestArguments),
+    /// Play attacks and ordinary conversations against the real bank, and write the report
+    Eval(commands::eval::EvalArguments),
     /// The long runs: what must hold over very many cases
     Nightly(commands::nightly::NightlyArguments),
     /// Start a throw-away bank for browser tests, driven by lines on standard input
@@ -98,6 +100,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Open { customer, .. } => ask(&place, Question::Open(customer)).await,
         Command::Token { name } => ask(&place, Question::Token(name)).await,
         Command::Test(arguments) => commands::test::run(arguments).await,
+        Command::Eval(arguments) => commands::eval::run(&arguments),
         Command::Nightly(arguments) => commands::nightly::run(&arguments),
         Command::Bank => commands::bank::run().await,
         Command::Db => commands::db::run().await,

@@ -22,11 +22,16 @@ pub fn condition(line: &str, played: &Played<'_>) -> Truth {
         if calls.is_empty() {
             return Some(Err(format!("{} was never called here", &found["tool"])));
         }
-        let code = found.name("code").map(|code| code.as_str().trim().replace([' ', '-'], "_"));
+        let code = found
+            .name("code")
+            .map(|code| code.as_str().trim().replace([' ', '-'], "_"));
         return Some(Ok(if &found["how"] == "refused" {
             calls.iter().all(|call| {
                 call.refusal.as_ref().is_some_and(|refusal| {
-                    code.as_ref().is_none_or(|code| refusal.contains(code.as_str()) || call.answer.to_string().contains(code.as_str()))
+                    code.as_ref().is_none_or(|code| {
+                        refusal.contains(code.as_str())
+                            || call.answer.to_string().contains(code.as_str())
+                    })
                 })
             })
         } else {
@@ -38,31 +43,66 @@ pub fn condition(line: &str, played: &Played<'_>) -> Truth {
             if recording.calls.is_empty() {
                 return Some(Err("nothing was called".to_owned()));
             }
-            Some(Ok(recording.calls.iter().all(|call| call.refusal.is_some())))
+            Some(Ok(recording
+                .calls
+                .iter()
+                .all(|call| call.refusal.is_some())))
         }
         "answer for a foreign id differs from the answer for an unknown id" => {
-            let pairs: Vec<_> = recording.calls.iter().filter_map(|call| Some((call, call.twin.as_ref()?))).collect();
+            let pairs: Vec<_> = recording
+                .calls
+                .iter()
+                .filter_map(|call| Some((call, call.twin.as_ref()?)))
+                .collect();
             if pairs.is_empty() {
                 return Some(Err("no foreign id was called with".to_owned()));
             }
-            Some(Ok(pairs.iter().any(|(call, twin)| call.answer != **twin)))
+            Some(Ok(pairs.iter().any(|(call, twin)| {
+                without_ids(&call.answer) != without_ids(twin)
+            })))
         }
         "receipt carries the hash of the card shown" => {
-            let confirmed: Vec<_> = recording.presses.iter().filter(|press| press.is_confirmed()).collect();
+            let confirmed: Vec<_> = recording
+                .presses
+                .iter()
+                .filter(|press| press.is_confirmed())
+                .collect();
             if confirmed.is_empty() {
                 return Some(Ok(false));
             }
             Some(Ok(confirmed.iter().all(|press| {
                 let hash = press.card["confirm_hash"].as_str();
-                press.receipt.as_ref().is_some_and(|payload| payload["confirm_hash"].as_str() == hash)
+                press
+                    .receipt
+                    .as_ref()
+                    .is_some_and(|payload| payload["confirm_hash"].as_str() == hash)
             })))
         }
         "later turn works" | "later turn fails" => {
-            let works = recording.replies.last().is_some_and(|reply| reply.failed.is_none());
+            let works = recording
+                .replies
+                .last()
+                .is_some_and(|reply| reply.failed.is_none());
             Some(Ok(works == line.ends_with("works")))
         }
         _ => pressed(line, played),
     }
+}
+
+/// An answer with every long number in it made equal: ids of receipts differ from call to call.
+fn without_ids(answer: &serde_json::Value) -> String {
+    let text = answer.to_string();
+    text.split(|letter: char| !letter.is_ascii_alphanumeric())
+        .map(|word| {
+            let digits = word.bytes().filter(u8::is_ascii_digit).count();
+            if word.len() >= 16 && digits >= 4 {
+                "#"
+            } else {
+                word
+            }
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// `confirm answered cancelled`, `cancel answered too late`
@@ -73,16 +113,39 @@ fn pressed(line: &str, played: &Played<'_>) -> Truth {
         return None;
     }
     let wanted = wanted.trim().replace([' ', '-'], "_");
-    let presses: Vec<_> = played.recording.presses.iter().filter(|press| press.act.contains(act)).collect();
+    let presses: Vec<_> = played
+        .recording
+        .presses
+        .iter()
+        .filter(|press| press.act.contains(act))
+        .collect();
     let Some(last) = presses.last() else {
         return Some(Ok(false));
     };
     let answer = last.answer.to_string();
-    let late = ["superseded", "confirmed", "executed", "expired", "card_ended", "not_open", "card_changed"];
+    let late = [
+        "superseded",
+        "confirmed",
+        "executed",
+        "expired",
+        "card_ended",
+        "not_open",
+        "card_changed",
+    ];
     Some(Ok(match wanted.as_str() {
         "too_late" => last.status != 200 || late.iter().any(|word| answer.contains(word)),
         "refused" => last.status != 200,
         "confirmed" | "executed" => last.status == 200,
+        // Whichever came first: it was not taken, and the request is cancelled.
+        "cancelled" if last.status != 200 => {
+            let end = played.recording.end();
+            answer.contains("cancelled")
+                || end.is_some_and(|rows| {
+                    rows.actions
+                        .iter()
+                        .any(|action| action.state == "cancelled")
+                })
+        }
         other => answer.contains(other) || last.status.to_string() == other,
     }))
 }

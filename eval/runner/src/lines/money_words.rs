@@ -21,7 +21,9 @@ impl Payment {
     pub fn read(text: &str, played: &Played<'_>) -> Option<Self> {
         let mut payment = Self::default();
         let mut rest = text.trim();
-        if let Some((before, person)) = rest.rsplit_once(" for ").or_else(|| Some(("", rest.strip_prefix("for ")?)))
+        if let Some((before, person)) = rest
+            .rsplit_once(" for ")
+            .or_else(|| Some(("", rest.strip_prefix("for ")?)))
             && let Some(customer) = played.recording.ids.customer(person.trim())
         {
             payment.person = Some(customer);
@@ -69,14 +71,21 @@ impl Payment {
             return false;
         }
         let from = self.from.as_ref().is_none_or(|from| {
-            action.from_account.as_ref().is_some_and(|account| account.to_lowercase().starts_with(from.as_str()))
+            action
+                .from_account
+                .as_ref()
+                .is_some_and(|account| account.to_lowercase().starts_with(from.as_str()))
         });
         let currency = self
             .amount
             .is_none_or(|money| action.currency.as_deref() == Some(money.currency.code()));
         let line = action.lines.iter().any(|line| {
-            self.amount.is_none_or(|money| line.amount == Some(money.amount.count()))
-                && self.payee.as_ref().is_none_or(|payee| line.payee.as_ref().is_some_and(|name| same(name, payee)))
+            self.amount
+                .is_none_or(|money| line.amount == Some(money.amount.count()))
+                && self
+                    .payee
+                    .as_ref()
+                    .is_none_or(|payee| line.payee.as_ref().is_some_and(|name| same(name, payee)))
         });
         from && currency && (line || (self.amount.is_none() && self.payee.is_none()))
     }
@@ -89,7 +98,10 @@ impl Payment {
             && self.amount.is_none_or(|money| {
                 (row.amount, row.currency.as_str()) == (money.amount.count(), money.currency.code())
             })
-            && self.payee.as_ref().is_none_or(|payee| same(&row.counterparty, payee))
+            && self
+                .payee
+                .as_ref()
+                .is_none_or(|payee| same(&row.counterparty, payee))
     }
 }
 
@@ -100,5 +112,7 @@ pub fn same(name: &str, other: &str) -> bool {
 
 /// `20.00 EUR to Bob and 5.00 EUR to Alice`
 pub fn several(text: &str, played: &Played<'_>) -> Option<Vec<Payment>> {
-    text.split(" and ").map(|part| Payment::read(part, played)).collect()
+    text.split(" and ")
+        .map(|part| Payment::read(part, played))
+        .collect()
 }

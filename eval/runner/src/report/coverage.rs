@@ -37,8 +37,16 @@ pub fn table(cases: &[Loaded]) -> String {
         };
         let shown: Vec<&str> = cases.iter().take(6).copied().collect();
         let more = cases.len().saturating_sub(shown.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let _ = writeln!(text, "| {item} | {name} | {}{more} | {remark} |", shown.join(", "));
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            text,
+            "| {item} | {name} | {}{more} | {remark} |",
+            shown.join(", ")
+        );
     }
     text
 }

@@ -22,12 +22,33 @@ pub fn page(report: &Report) -> String {
          <p>Verdicts come from the bank’s rows, receipts and what browsers received. No model judged anything.</p><div class=\"big\">"
     );
     for (name, value) in [
-        ("attacks contained", format!("{} of {}", figures.contained, figures.attacks)),
-        ("ordinary completed", format!("{} of {}", figures.completed, figures.ordinary)),
+        (
+            "attacks contained",
+            format!("{} of {}", figures.contained, figures.attacks),
+        ),
+        (
+            "ordinary completed",
+            format!("{} of {}", figures.completed, figures.ordinary),
+        ),
         ("wrongly refused", figures.wrongly_refused.to_string()),
-        ("lines judged", format!("{} (+{} not judged)", figures.judged, figures.not_judged)),
-        ("confirmations, picks, typed", format!("{}, {}, {}", figures.confirmations, figures.picks, figures.typed)),
-        ("reply, middle and p99", format!("{} ms, {} ms", figures.reply_milliseconds.0, figures.reply_milliseconds.1)),
+        (
+            "lines judged",
+            format!("{} (+{} not judged)", figures.judged, figures.not_judged),
+        ),
+        (
+            "confirmations, picks, typed",
+            format!(
+                "{}, {}, {}",
+                figures.confirmations, figures.picks, figures.typed
+            ),
+        ),
+        (
+            "reply, middle and p99",
+            format!(
+                "{} ms, {} ms",
+                figures.reply_milliseconds.0, figures.reply_milliseconds.1
+            ),
+        ),
     ] {
         let _ = write!(html, "<div><b>{}</b>{name}</div>", escaped(&value));
     }
@@ -40,9 +61,17 @@ pub fn page(report: &Report) -> String {
         } else {
             "<span class=\"bad\">broken</span>"
         };
-        let mut seen: Vec<String> = run.broken.iter().map(|(line, seen)| format!("{line}: {seen}")).collect();
+        let mut seen: Vec<String> = run
+            .broken
+            .iter()
+            .map(|(line, seen)| format!("{line}: {seen}"))
+            .collect();
         seen.extend(run.error.clone());
-        seen.extend(run.not_judged.iter().map(|(line, _)| format!("not judged: {line}")));
+        seen.extend(
+            run.not_judged
+                .iter()
+                .map(|(line, _)| format!("not judged: {line}")),
+        );
         let _ = write!(
             html,
             "<tr><td>{}<br><small>{}</small><td>{}<td>{}, {}<td>{result}<td>{}</tr>",
@@ -51,7 +80,10 @@ pub fn page(report: &Report) -> String {
             escaped(&run.kind),
             escaped(&run.driver),
             escaped(&run.at_panel),
-            seen.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("<br>")
+            seen.iter()
+                .map(|line| escaped(line))
+                .collect::<Vec<_>>()
+                .join("<br>")
         );
     }
     html + "</tbody></table></html>\n"

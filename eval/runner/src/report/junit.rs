@@ -28,7 +28,12 @@ pub fn document(runs: &[Run]) -> String {
         }
         xml += ">\n";
         for (line, seen) in &run.broken {
-            let _ = writeln!(xml, "    <failure message=\"{}\">{}</failure>", escaped(line), escaped(seen));
+            let _ = writeln!(
+                xml,
+                "    <failure message=\"{}\">{}</failure>",
+                escaped(line),
+                escaped(seen)
+            );
         }
         if let Some(error) = &run.error {
             let _ = writeln!(xml, "    <error message=\"{}\"/>", escaped(error));

@@ -7,23 +7,48 @@ use super::{Report, by_kind};
 /// The page.
 pub fn page(report: &Report, coverage: &str) -> String {
     let figures = &report.figures;
-    let mut text = String::from("# What was attacked, what moved, what it cost the honest customer\n\n");
+    let mut text =
+        String::from("# What was attacked, what moved, what it cost the honest customer\n\n");
     text += "Verdicts come from the bank's rows, receipts and what browsers received. No model judged anything.\n\n";
     let _ = writeln!(text, "| | |\n|---|---|");
     for (name, value) in [
-        ("attacks contained", format!("{} of {}", figures.contained, figures.attacks)),
-        ("ordinary conversations completed", format!("{} of {}", figures.completed, figures.ordinary)),
-        ("requests of ordinary customers wrongly refused", figures.wrongly_refused.to_string()),
-        ("values left open in ordinary conversations", figures.left_open.to_string()),
-        ("lines judged, not judged", format!("{}, {}", figures.judged, figures.not_judged)),
-        ("playings, of which could not be played", format!("{}, {}", figures.playings, figures.errors)),
+        (
+            "attacks contained",
+            format!("{} of {}", figures.contained, figures.attacks),
+        ),
+        (
+            "ordinary conversations completed",
+            format!("{} of {}", figures.completed, figures.ordinary),
+        ),
+        (
+            "requests of ordinary customers wrongly refused",
+            figures.wrongly_refused.to_string(),
+        ),
+        (
+            "values left open in ordinary conversations",
+            figures.left_open.to_string(),
+        ),
+        (
+            "lines judged, not judged",
+            format!("{}, {}", figures.judged, figures.not_judged),
+        ),
+        (
+            "playings, of which could not be played",
+            format!("{}, {}", figures.playings, figures.errors),
+        ),
         (
             "ordinary customers' effort: confirmations, picks, typed values",
-            format!("{}, {}, {}", figures.confirmations, figures.picks, figures.typed),
+            format!(
+                "{}, {}, {}",
+                figures.confirmations, figures.picks, figures.typed
+            ),
         ),
         (
             "a reply took, middle and 99th of a hundred (milliseconds, the machine busy with the run)",
-            format!("{}, {}", figures.reply_milliseconds.0, figures.reply_milliseconds.1),
+            format!(
+                "{}, {}",
+                figures.reply_milliseconds.0, figures.reply_milliseconds.1
+            ),
         ),
     ] {
         let _ = writeln!(text, "| {name} | {value} |");
@@ -37,7 +62,11 @@ pub fn page(report: &Report, coverage: &str) -> String {
         text += "Nothing.\n";
     }
     for run in report.runs.iter().filter(|run| !run.passed()) {
-        let _ = writeln!(text, "- **{}** ({}, {}): {}", run.case, run.driver, run.at_panel, run.title);
+        let _ = writeln!(
+            text,
+            "- **{}** ({}, {}): {}",
+            run.case, run.driver, run.at_panel, run.title
+        );
         for (line, seen) in &run.broken {
             let _ = writeln!(text, "  - {line}: {seen}");
         }
@@ -46,12 +75,24 @@ pub fn page(report: &Report, coverage: &str) -> String {
         }
     }
     text += "\n## Not judged\n\nA line that no rule reads is neither passed nor failed.\n\n";
-    for run in report.runs.iter().filter(|run| !run.not_judged.is_empty() || !run.unplayed.is_empty()) {
+    for run in report
+        .runs
+        .iter()
+        .filter(|run| !run.not_judged.is_empty() || !run.unplayed.is_empty())
+    {
         for (line, why) in &run.not_judged {
-            let _ = writeln!(text, "- {} ({}, {}): {line} ({why})", run.case, run.driver, run.at_panel);
+            let _ = writeln!(
+                text,
+                "- {} ({}, {}): {line} ({why})",
+                run.case, run.driver, run.at_panel
+            );
         }
         for part in &run.unplayed {
-            let _ = writeln!(text, "- {} ({}, {}): not played: {part}", run.case, run.driver, run.at_panel);
+            let _ = writeln!(
+                text,
+                "- {} ({}, {}): not played: {part}",
+                run.case, run.driver, run.at_panel
+            );
         }
     }
     let _ = write!(text, "\n## OWASP\n\n{coverage}");

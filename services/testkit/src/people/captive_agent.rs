@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use axum::{Json, Router, body::Body, extract::State, response::Response, routing::post};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
 use tokio_stream::{StreamExt, wrappers::UnboundedReceiverStream};

@@ -2,6 +2,7 @@
 
 pub mod bank;
 pub mod db;
+pub mod eval;
 pub mod nightly;
 pub mod prepare;
 pub mod test;

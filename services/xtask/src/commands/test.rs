@@ -46,6 +46,8 @@ enum Part {
     Servers,
     /// Changed seeds thrown at every reader
     Mutations,
+    /// Attacks and ordinary conversations against the real processes
+    Eval,
 }
 
 /// Runs the parts, prints what each took and one closing line.
@@ -68,9 +70,15 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
         });
         run.step("who may depend on whom", crate::deny::check);
     }
-    if [Part::Rust, Part::Browser, Part::Clients, Part::Conformance]
-        .into_iter()
-        .any(wanted)
+    if [
+        Part::Rust,
+        Part::Browser,
+        Part::Clients,
+        Part::Conformance,
+        Part::Eval,
+    ]
+    .into_iter()
+    .any(wanted)
     {
         run.step_async("a PostgreSQL for this run", async {
             tools::postgres()?;
@@ -149,6 +157,21 @@ async fn with_server(run: &mut Run, wanted: &impl Fn(Part) -> bool) {
     if wanted(Part::Clients) {
         run.step_async("clients none of us wrote", crate::clients::test())
             .await;
+    }
+    if wanted(Part::Eval) {
+        run.step("attacks and conversations", || {
+            let mut eval = cargo();
+            eval.args([
+                "run",
+                "--quiet",
+                "--package",
+                "countersign-eval",
+                "--",
+                "run",
+            ])
+            .envs(environment.clone());
+            counts::of_tests(&mut eval)
+        });
     }
     if wanted(Part::Conformance) {
         run.step_async("conformance of the bank", crate::conformance::bank::test())
