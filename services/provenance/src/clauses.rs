@@ -4,6 +4,7 @@ use crate::{
     Reason, acts,
     arguments::{Arguments, Item},
     context::Context,
+    loosely,
     moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Who},
     pairing,
     reference::is_bare,
@@ -170,6 +171,9 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     }
     let for_tail = !fits && purpose_at_the_end(clause);
     if !fits && !for_tail {
+        if let Some(ask) = loosely::ask(context, base, clause) {
+            return ask;
+        }
         if computes {
             return Move::Compute;
         }

@@ -125,6 +125,22 @@ fn read_message(
         earlier: &earlier.clone(),
     };
     let said = read_sentences(&context, whole);
+    if std::env::var_os("PVDBG").is_some() {
+        for x in &said {
+            eprintln!("MOVE {:?}", x.act);
+        }
+        for t in &tokens {
+            eprintln!(
+                "  TOK {:?} {:?} {}",
+                &folded.text[t.start..t.end],
+                t.kind,
+                crate::tags::Tags::names(t.tags)
+            );
+        }
+        for g in &signs {
+            eprintln!("  SIGN {:?} {:?}", g.signs, &folded.text[g.start..g.end]);
+        }
+    }
     remember(&context, earlier);
     said
 }

@@ -52,6 +52,12 @@ pub(crate) struct Lexicon {
     pub run_together: bool,
     /// An infinitive alone asks ("Bitte 20 Euro an Bob überweisen").
     pub infinitive_asks: bool,
+    /// An infinitive stands behind what it takes ("etwas an Bob überweisen").
+    pub verb_last: bool,
+    /// How a verb that names an act ends, as far as that is sure.
+    pub infinitives: Vec<&'static str>,
+    /// How a verb that tells of the past begins and ends ("ge*t").
+    pub pasts: Vec<(&'static str, &'static str)>,
     /// A phrase that ends in "de" or "que" loses the vowel before another.
     elides: bool,
     /// Endings a name takes, as (ending of the name, ending in the sentence).
@@ -148,6 +154,9 @@ impl Lexicon {
             glue: None,
             run_together: false,
             infinitive_asks: false,
+            verb_last: false,
+            infinitives: Vec::new(),
+            pasts: Vec::new(),
             elides: false,
             inflections: Vec::new(),
             account_kinds: Vec::new(),
@@ -254,6 +263,14 @@ impl Lexicon {
             "run-together" => self.run_together = true,
             "infinitive-asks" => self.infinitive_asks = true,
             "elides" => self.elides = true,
+            "verb-last" => self.verb_last = true,
+            "infinitives" => self.infinitives = value.split_whitespace().collect(),
+            "pasts" => {
+                self.pasts = value
+                    .split_whitespace()
+                    .map(|form| form.split_once('*').unwrap_or(("", form)))
+                    .collect();
+            }
             key => {
                 let region = key
                     .strip_prefix("format")
@@ -325,6 +342,15 @@ impl Lexicon {
                 value: value.map(Into::into),
             });
         }
+    }
+
+    /// Whether a word that no section holds looks like a verb that tells of the past.
+    pub(crate) fn tells(&self, word: &str) -> bool {
+        self.pasts.iter().any(|(begin, end)| {
+            word.len() >= begin.len() + end.len() + 2
+                && word.starts_with(begin)
+                && word.ends_with(end)
+        })
     }
 
     /// Whether number words are written in one.

@@ -29,6 +29,7 @@ mod input;
 mod language_files;
 mod lexemes;
 mod lexicon;
+mod loosely;
 mod masks;
 mod moves;
 mod names;

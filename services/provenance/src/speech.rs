@@ -302,6 +302,9 @@ pub(crate) fn verb_of(clause: &[Token]) -> Option<usize> {
 pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) -> Option<Reason> {
     let mut purpose = false;
     let before = &clause[..verb];
+    let frame = before
+        .iter()
+        .rposition(|token| token.kind == Kind::Word && token.has(Tags::FRAME.union(Tags::POLITE)));
     for (at, token) in before.iter().enumerate() {
         // "42 Euro Essensgeld": what the money is for.
         let names_purpose = context.lexicon.infinitive_asks
@@ -318,6 +321,9 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
             // "alle 8 e mezza"
             _ if token.has(Tags::HALF) && at > 1 && before[at - 2].kind == Kind::Masked => {}
             _ if names_purpose || calls => {}
+            Kind::Word
+                if token.is_unknown()
+                    && frame.is_some_and(|frame| bears(context, clause, verb, frame, at)) => {}
             Kind::Word if token.has(Tags::SAY) => return Some(Reason::Quoted),
             Kind::Word if token.has(Tags::REVERSE) => return Some(Reason::Reverse),
             Kind::Mark(',') => purpose = false,
@@ -402,6 +408,28 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
     let needed = before.iter().any(|token| token.has(Tags::FRAME_NEED));
     let vague = clause.iter().any(|token| token.has(Tags::VAGUE_TIME));
     (needed && vague).then_some(Reason::Report)
+}
+
+/// Whether an unknown word leaves a request one that turns to the assistant: before the turn, where nobody is
+/// spoken of, or between it and the verb, where nobody stands who could be told to act.
+fn bears(context: &Context, clause: &[Token], verb: usize, frame: usize, at: usize) -> bool {
+    let somebody = |part: &[Token]| {
+        part.iter().any(|token| {
+            matches!(token.kind, Kind::Name { .. } | Kind::Quoted)
+                || token.kind == Kind::Word
+                    && token.has(Tags::PERSON.union(Tags::SUBJECT).union(Tags::PRONOUN))
+        })
+    };
+    if at < frame {
+        return !somebody(&clause[..frame]);
+    }
+    // "Would you consider sending": the word before the verb governs it.
+    if clause[verb].has(Tags::PAY_FRAMED) {
+        return false;
+    }
+    // "kannst du etwas an Bob überweisen": the verb stands at the end, and what it takes before it.
+    let last = clause[verb].has(Tags::PAY_INFINITIVE) && context.lexicon.verb_last;
+    last || !somebody(&clause[frame + 1..verb])
 }
 
 /// A clause that is nothing but a cue: "no", "wait", "scratch that", "don't".
