@@ -9,6 +9,7 @@ use crate::{
     fold::without_accents,
     hashing::WordMap,
     lexemes::{Lexeme, Shape, elision},
+    sentences::VERBS,
     tags::Tags,
     tokens::{Kind, Token},
 };
@@ -44,6 +45,27 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
                 .filter(|token| token.kind == Kind::Word)
             {
                 token.tags = tags;
+            }
+            continue;
+        }
+        if sign.signs.has(Signs::COURTESY) {
+            // "Si pudieras mandarle 31 a Diego": a polite request with a verb of its own.
+            let behind = tokens.partition_point(|token| token.start < sign.end);
+            let led = tokens[from..behind]
+                .iter()
+                .any(|token| token.has(Tags::IF_YOU.union(Tags::FRAME)))
+                && tokens
+                    .get(behind)
+                    .is_some_and(|next| next.kind == Kind::Word && next.has(VERBS));
+            if led {
+                continue;
+            }
+            for token in tokens[from..]
+                .iter_mut()
+                .take_while(|token| token.start < sign.end)
+                .filter(|token| token.kind == Kind::Word)
+            {
+                token.tags = Tags::FILLER;
             }
             continue;
         }
@@ -126,6 +148,8 @@ impl Signs {
     pub(crate) const MAKES: Self = Self(131_072);
     /// The customer owes, where an amount follows ("devo 20 a Bob").
     pub(crate) const OWES_AMOUNT: Self = Self(32768);
+    /// Courtesy, haste or a small talk's turn that sounds like a condition or a denial ("if you have a minute").
+    pub(crate) const COURTESY: Self = Self(262_144);
     /// The customer owes.
     pub(crate) const DEBT: Self = Self(1024);
 
@@ -139,6 +163,7 @@ impl Signs {
             "first-person" => Self::FIRST_PERSON,
             "harmless" => Self::HARMLESS,
             "asks" => Self::ASKS,
+            "courtesy" => Self::COURTESY,
             "mock" => Self::MOCK,
             "wrong-payee" => Self::WRONG_PAYEE,
             "wrong-amount" => Self::WRONG_AMOUNT,
