@@ -10,6 +10,7 @@ use crate::{
     signs::{Sign, Signs},
     tags::Tags,
     tokens::{Amount, Kind, Token},
+    told::Told,
 };
 
 /// One message on its way through the grammar.
@@ -26,6 +27,8 @@ pub(crate) struct Context<'a> {
     pub signs: &'a [Sign],
     /// Payees a pronoun can mean, from earlier messages.
     pub earlier: &'a [Target],
+    /// What the message before told.
+    pub told_before: &'a Told,
 }
 
 impl Context<'_> {
@@ -198,7 +201,7 @@ impl Context<'_> {
     }
 
     /// Whether a person's word says what somebody named is ("Bob is my plumber"), instead of naming another.
-    fn describes(&self, at: usize) -> bool {
+    pub(crate) fn describes(&self, at: usize) -> bool {
         let before = self.tokens[..at]
             .iter()
             .rposition(|token| !token.has(Tags::DET) || token.kind != Kind::Word);

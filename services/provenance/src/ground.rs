@@ -16,6 +16,7 @@ use crate::{
     signs::{self, Signs},
     tags::Tags,
     tokens::{self, Kind, Reading, Token},
+    told::Told,
 };
 
 /// Longest message that is read; anything longer grounds nothing. The chat takes far less.
@@ -48,7 +49,7 @@ pub fn ground(input: &Input) -> Grounding {
     let language = lexicon::of_locale(&input.locale.0);
     let names = Names::new(input, language.map(|index| &lexicon::all()[index]));
     let mut dialogue = Dialogue::new(input.account_currency);
-    let mut earlier: Vec<Target> = Vec::new();
+    let mut earlier = Earlier::default();
     for message in &input.messages {
         consume(&mut dialogue, input, Some(message.sequence));
         let said = read_message(input, &names, language, message, &mut earlier);
@@ -62,7 +63,7 @@ pub fn ground(input: &Input) -> Grounding {
 pub(crate) fn moves_of(input: &Input) -> Vec<Vec<Said>> {
     let language = lexicon::of_locale(&input.locale.0);
     let names = Names::new(input, language.map(|index| &lexicon::all()[index]));
-    let mut earlier: Vec<Target> = Vec::new();
+    let mut earlier = Earlier::default();
     input
         .messages
         .iter()
@@ -75,7 +76,7 @@ fn read_message(
     names: &Names,
     language: Option<usize>,
     message: &Message,
-    earlier: &mut Vec<Target>,
+    earlier: &mut Earlier,
 ) -> Vec<Said> {
     let whole = MessageSpan {
         sequence: message.sequence,
@@ -122,9 +123,10 @@ fn read_message(
         sent_at_unix_seconds: message.sent_at_unix_seconds,
         tokens: &tokens,
         signs: &signs,
-        earlier: &earlier.clone(),
+        earlier: &earlier.payees.clone(),
+        told_before: &std::mem::take(&mut earlier.told),
     };
-    let said = read_sentences(&context, whole);
+    let (said, told) = complete(&context, read_sentences(&context, whole));
     if std::env::var_os("PVDBG").is_some() {
         for x in &said {
             eprintln!("MOVE {:?}", x.act);
@@ -141,8 +143,27 @@ fn read_message(
             eprintln!("  SIGN {:?} {:?}", g.signs, &folded.text[g.start..g.end]);
         }
     }
-    remember(&context, earlier);
+    remember(&context, &mut earlier.payees);
+    earlier.told = told;
     said
+}
+
+/// What earlier messages leave for the next one.
+#[derive(Debug, Default)]
+struct Earlier {
+    /// Whom a pronoun can mean.
+    payees: Vec<Target>,
+    /// What the message before told.
+    told: Told,
+}
+
+/// Completes the orders of a message by what was told before them.
+fn complete(context: &Context, mut said: Vec<Said>) -> (Vec<Said>, Told) {
+    let told = Told::of(context, &sentences::split(context.tokens));
+    for said in &mut said {
+        told.complete(context, context.told_before, said);
+    }
+    (said, told)
 }
 
 /// What cannot be read grounds nothing, and may speak against what was asked before.

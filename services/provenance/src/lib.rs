@@ -50,6 +50,7 @@ mod slots;
 mod speech;
 mod tags;
 mod tokens;
+mod told;
 mod transactions;
 
 pub use explain::{

@@ -123,7 +123,7 @@ fn settle(mut said: Vec<Said>) -> Option<Vec<Said>> {
         (true, false) => true,
         (true, true) => false,
         // One open request and the values that complete it, or values alone.
-        (false, _) => values >= 1,
+        (false, _) => values >= 1 || said.iter().any(|said| said.act == Move::AskIt),
     };
     fits.then_some(said)
 }
@@ -161,7 +161,7 @@ fn asks_the_assistant(piece: &[Token]) -> bool {
 
 /// Where a sentence may be cut: at its marks, before a word that gives a reason or leads over, before a turn to
 /// the assistant, and at an "and" that no value follows.
-fn cut(tokens: &[Token]) -> Vec<Range<usize>> {
+pub(crate) fn cut(tokens: &[Token]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
     for at in 0..tokens.len() {

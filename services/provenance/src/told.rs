@@ -1,0 +1,239 @@
+//! What was told before an order that leaves something out ("Denise needs her 65, get that over to her").
+//!
+//! An order means the one sum and the one payee that the customer's own words just told of. Two of either,
+//! a condition, somebody else's words, money that comes in: then nothing is meant for sure, and the slot stays open.
+
+use crate::{
+    MessageSpan, Reason,
+    context::Context,
+    moves::{AmountMention, HowMuch, Move, Pair, PayeeMention, Said, Terms, Who},
+    pieces,
+    sentences::Sentence,
+    speech::blocked,
+    tags::Tags,
+    tokens::{Kind, Token, is_negation},
+};
+
+/// A stretch of a message and the values it tells of.
+#[derive(Clone, Debug)]
+struct Piece {
+    at: MessageSpan,
+    amounts: Vec<AmountMention>,
+    payees: Vec<PayeeMention>,
+    /// It says that something is owed or due, or who gets how much.
+    owed: bool,
+    /// Its values are not what is to be paid.
+    vetoed: bool,
+}
+
+/// Everything one message tells.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told(Vec<Piece>);
+
+impl Told {
+    /// Reads the pieces of a message.
+    pub(crate) fn of(context: &Context, sentences: &[Sentence]) -> Self {
+        let mut told = Vec::new();
+        for sentence in sentences {
+            let tokens = &context.tokens[sentence.tokens.clone()];
+            for range in pieces::cut(tokens) {
+                let base = sentence.tokens.start + range.start;
+                told.push(piece(context, base, &tokens[range], sentence.question));
+            }
+        }
+        Self(told)
+    }
+
+    /// Completes an order by what was told before it, here or in the message before.
+    pub(crate) fn complete(&self, context: &Context, before: &Self, said: &mut Said) {
+        let Some(order) = Order::of(context, said) else {
+            return;
+        };
+        let here: Vec<&Piece> = self
+            .0
+            .iter()
+            .filter(|piece| piece.at.span.end <= said.at.span.start)
+            .collect();
+        let has_values = here
+            .iter()
+            .any(|piece| !(piece.amounts.is_empty() && piece.payees.is_empty()));
+        let pair = if has_values {
+            order.meant(&here)
+        } else {
+            order.meant(&before.0.iter().collect::<Vec<_>>())
+        };
+        if let Some(pair) = pair {
+            let (terms, also) = match &said.act {
+                Move::Ask { terms, also, .. } => (terms.clone(), *also),
+                _ => (Terms::default(), false),
+            };
+            said.act = Move::Ask {
+                pairs: vec![pair],
+                terms,
+                repair: false,
+                also,
+            };
+        }
+    }
+}
+
+/// An order with something left out.
+struct Order {
+    payee: Option<PayeeMention>,
+    amount: Option<AmountMention>,
+    /// It says "it" or "that".
+    it: bool,
+}
+
+impl Order {
+    fn of(context: &Context, said: &Said) -> Option<Self> {
+        let words = |tags: Tags| {
+            context.tokens.iter().any(|token| {
+                let span = context.span(token, token).span;
+                token.kind == Kind::Word
+                    && token.has(tags)
+                    && said.at.span.start <= span.start
+                    && span.end <= said.at.span.end
+            })
+        };
+        let (payee, amount) = match &said.act {
+            Move::AskIt => (None, None),
+            Move::Ask {
+                pairs,
+                repair: false,
+                ..
+            } => match pairs.as_slice() {
+                [pair] => (pair.payee.clone(), pair.amount),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let open_payee = payee
+            .as_ref()
+            .is_none_or(|payee| payee.who == Who::Open(Reason::AmbiguousPayee));
+        let known = amount.is_some_and(|amount| matches!(amount.much, HowMuch::Sum(..)));
+        let unread = amount.is_some() && !known;
+        let pronoun = words(Tags::PRONOUN);
+        let it = said.act == Move::AskIt || words(Tags::IT);
+        let lacks = !known || open_payee;
+        let someone_else = payee.is_some() && open_payee && !pronoun;
+        (lacks && !unread && !someone_else).then_some(Self {
+            payee: payee.filter(|_| !open_payee),
+            amount: amount.filter(|_| known),
+            it,
+        })
+    }
+
+    fn meant(&self, told: &[&Piece]) -> Option<Pair> {
+        let with_values = |piece: &&&Piece| !(piece.amounts.is_empty() && piece.payees.is_empty());
+        let told: Vec<&&Piece> = told.iter().filter(with_values).collect();
+        if told.is_empty() || told.iter().any(|piece| piece.vetoed) {
+            return None;
+        }
+        let payees: Vec<&PayeeMention> = told.iter().flat_map(|piece| &piece.payees).collect();
+        let amounts: Vec<&AmountMention> = told.iter().flat_map(|piece| &piece.amounts).collect();
+        let first = payees.first();
+        let one_payee = payees.iter().all(|payee| {
+            matches!(payee.who, Who::Target(_)) && Some(&payee.who) == first.map(|first| &first.who)
+        });
+        let payee = match (&self.payee, first) {
+            (Some(named), None) => named.clone(),
+            (Some(named), Some(first)) if one_payee && first.who == named.who => named.clone(),
+            (None, Some(first)) if one_payee => (*first).clone(),
+            _ => return None,
+        };
+        if let Some(amount) = self.amount {
+            return Some(Pair {
+                payee: Some(payee),
+                amount: Some(amount),
+            });
+        }
+        let amount = **amounts.first()?;
+        let one_amount = amounts
+            .iter()
+            .all(|other| other.much == amount.much && matches!(other.much, HowMuch::Sum(..)));
+        // Without "it" a sum is meant only where it was told beside the payee or as owed.
+        let linked = told
+            .iter()
+            .any(|piece| !piece.amounts.is_empty() && (!piece.payees.is_empty() || piece.owed));
+        (one_amount && (linked || self.it)).then_some(Pair {
+            payee: Some(payee),
+            amount: Some(amount),
+        })
+    }
+}
+
+fn piece(context: &Context, base: usize, tokens: &[Token], question: bool) -> Piece {
+    let has = |tags: Tags| {
+        tokens
+            .iter()
+            .any(|token| token.kind == Kind::Word && token.has(tags))
+    };
+    let owed = has(Tags::DEBT);
+    let hinders = match blocked(tokens, question) {
+        None => false,
+        Some(Reason::Question) => !owed,
+        Some(_) => true,
+    };
+    let other = Tags::SAY
+        .union(Tags::REVERSE)
+        .union(Tags::REVERSE_NOUN)
+        .union(Tags::OR)
+        .union(Tags::COMPUTED)
+        .union(Tags::APPROX);
+    let denies = (0..tokens.len()).any(|at| is_negation(tokens, at));
+    let mut piece = Piece {
+        at: context.span(&tokens[0], &tokens[tokens.len() - 1]),
+        amounts: Vec::new(),
+        payees: Vec::new(),
+        owed,
+        vetoed: hinders || denies || has(other),
+    };
+    for (index, token) in tokens.iter().enumerate() {
+        let at = context.span(token, token);
+        match &token.kind {
+            Kind::Amount(amount) => {
+                let mut much = context.sum(*amount);
+                if token.pasted {
+                    much = HowMuch::Open(Reason::Pasted);
+                }
+                piece.amounts.push(AmountMention { much, at });
+            }
+            Kind::Name { possessive, .. } => {
+                let Some(meaning) = context
+                    .meaning(token)
+                    .filter(|meaning| !meaning.payees.is_empty())
+                else {
+                    continue;
+                };
+                // "Sandra's 18.50" against "Alice's mother".
+                let owner = *possessive
+                    && !tokens
+                        .get(index + 1)
+                        .is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
+                let who = if token.pasted {
+                    Who::Open(Reason::Pasted)
+                } else if owner {
+                    Who::Open(Reason::UnknownPayee)
+                } else {
+                    context.who(meaning)
+                };
+                piece.payees.push(PayeeMention {
+                    who,
+                    at,
+                    marked: true,
+                });
+            }
+            Kind::Word if token.has(Tags::PERSON) && !context.describes(base + index) => {
+                piece.payees.push(PayeeMention {
+                    who: Who::Open(Reason::UnknownPayee),
+                    at,
+                    marked: true,
+                });
+            }
+            Kind::Quoted | Kind::BadAccount | Kind::Account(_) => piece.vetoed = true,
+            _ => {}
+        }
+    }
+    piece
+}
