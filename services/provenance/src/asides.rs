@@ -280,6 +280,82 @@ fn denies(context: &Context, clause: &[Token]) -> bool {
         .any(|at| is_negation(clause, at) && !context.belongs_to(&clause[at], Signs::HARMLESS))
 }
 
+/// What a remark is made of, as far as it tells whether it is about the request before it.
+struct Remark {
+    /// Words that carry something.
+    words: usize,
+    /// It names the payment: "it", the act, an amount of money, a payee, somebody by a pronoun.
+    of_request: bool,
+    /// It speaks of somebody or something else ("the plumber fixed my roof").
+    of_another: bool,
+    /// It says what something is ("that's the MOT and 2 tyres").
+    identifies: bool,
+    /// It tells how something is or was.
+    states: bool,
+    /// It is done to the customer ("my wife will kill me").
+    to_me: bool,
+}
+
+impl Remark {
+    fn of(context: &Context, clause: &[Token]) -> Self {
+        let has = |tags: Tags| {
+            clause
+                .iter()
+                .any(|token| token.has(tags) && token.kind == Kind::Word)
+        };
+        let plain: Vec<&Token> = clause
+            .iter()
+            .filter(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
+            .collect();
+        let money = clause.iter().enumerate().any(|(at, token)| {
+            let counts = clause
+                .get(at + 1)
+                .is_some_and(|next| next.is_unknown() || next.has(Tags::PERSON));
+            matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some() || !counts)
+        });
+        let payee = clause.iter().any(|token| {
+            context
+                .meaning(token)
+                .is_some_and(|meaning| !meaning.payees.is_empty())
+        });
+        let act = Tags::IT
+            .union(Tags::PAY_NOUN)
+            .union(Tags::PRONOUN)
+            .union(VERBS);
+        let subject = plain
+            .iter()
+            .find(|token| !(token.has(Tags::DET) && !token.has(Tags::SUBJECT)));
+        let of_another = subject.is_some_and(|first| {
+            matches!(first.kind, Kind::Name { .. })
+                || first.kind == Kind::Word
+                    && first.has(Tags::SUBJECT.union(Tags::PERSON))
+                    && !first.has(Tags::IT)
+        });
+        let copula = plain
+            .iter()
+            .take(2)
+            .rposition(|token| token.kind == Kind::Word && token.has(Tags::STATES));
+        let identifies = copula.is_some_and(|at| {
+            let it = at == 0 || plain[0].has(Tags::IT.union(Tags::DET).union(Tags::SUBJECT));
+            let noun = plain.get(at + 1).is_some_and(|next| {
+                next.has(Tags::DET.union(Tags::FOR)) && next.kind == Kind::Word
+            });
+            it && noun
+        });
+        Self {
+            words: plain.len(),
+            of_request: money || payee || has(act),
+            of_another,
+            identifies,
+            states: has(Tags::STATES),
+            to_me: has(Tags::ME),
+        }
+    }
+}
+
+/// The most words of a turn that may be a saying ("my wife will kill me"). A longer one tells something.
+const SAYING_WORDS_MAX: usize = 6;
+
 /// How surely words that ask for nothing are about the request before them, if they can be.
 fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength> {
     let has = |tags: Tags| {
@@ -287,8 +363,11 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
             .iter()
             .any(|token| token.has(tags) && token.kind == Kind::Word)
     };
+    let remark = Remark::of(context, clause);
+    let tells = remark.words > SAYING_WORDS_MAX && remark.states && !remark.of_request;
     if denies(context, clause) {
-        return Some(Strength::Likely);
+        // "the other guy had no cash on him": told of somebody else, and of nothing that is to be paid.
+        return (!(tells && remark.of_another)).then_some(Strength::Likely);
     }
     let head = clause
         .iter()
@@ -310,11 +389,16 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
     let named = clause
         .iter()
         .any(|token| matches!(token.kind, Kind::Name { .. }));
-    if signs.has(Signs::FIRST_PERSON) || named && has(Tags::SAY) {
+    let weighs_up = Tags::FRAME
+        .union(Tags::FRAME_NEED)
+        .union(Tags::FRAME_MINE)
+        .union(Tags::HYPOTHESIS)
+        .union(Tags::VAGUE_TIME);
+    if signs.has(Signs::FIRST_PERSON) && (!tells || has(weighs_up)) || named && has(Tags::SAY) {
         return Some(Strength::Likely);
     }
     // "it's for the pizza", "because he asked"
-    if has(Tags::FOR) || head.is_some_and(|head| head.has(Tags::TAIL)) {
+    if has(Tags::FOR) || head.is_some_and(|head| head.has(Tags::TAIL.union(Tags::BECAUSE))) {
         return None;
     }
     let doubts = Tags::HYPOTHESIS
@@ -331,29 +415,31 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
     let to_somebody = clause
         .windows(2)
         .any(|pair| pair[0].kind == Kind::Word && pair[0].has(Tags::TO) && pair[1].is_unknown());
-    let amount = to_somebody
-        || clause
-            .iter()
-            .any(|token| matches!(token.kind, Kind::Amount(_)));
+    let money = clause.iter().enumerate().any(|(at, token)| {
+        let counts = clause.get(at + 1).is_some_and(Token::is_unknown);
+        matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some() || !counts)
+    });
     let doubted = clause
         .iter()
         .any(|token| token.kind == Kind::Word && token.has(doubts) && !token.has(Tags::AFFIRM));
-    if amount || doubted {
+    if to_somebody || money || doubted {
         return Some(Strength::Likely);
     }
-    if has(Tags::AFFIRM) {
+    // "my number is 07700 900142", "ref 20317"
+    let contact = clause
+        .iter()
+        .any(|token| matches!(token.kind, Kind::Masked | Kind::Date(_)))
+        && !remark.of_request;
+    let harmless = has(Tags::AFFIRM)
+        || contact
+        || remark.identifies
+        || remark.of_another && !(remark.to_me && remark.words <= SAYING_WORDS_MAX)
+        || tells;
+    if harmless {
         return None;
     }
-    // "He fixed my roof", "Bob is my plumber": about him, not about paying him.
-    let of_another = clause
-        .iter()
-        .find(|token| !token.has(LIGHT.union(Tags::DET)) && !matches!(token.kind, Kind::Mark(_)))
-        .is_some_and(|first| {
-            matches!(first.kind, Kind::Name { .. })
-                || first.kind == Kind::Word && first.has(Tags::SUBJECT) && !first.has(Tags::IT)
-        });
-    let says_something = clause
-        .iter()
-        .any(|token| token.is_unknown() || token.kind == Kind::Word && token.has(Tags::IT));
-    (says_something && !of_another).then_some(Strength::Faint)
+    let says_something = clause.iter().any(|token| {
+        token.is_unknown() || token.kind == Kind::Word && token.has(Tags::IT.union(Tags::STATES))
+    });
+    says_something.then_some(Strength::Faint)
 }

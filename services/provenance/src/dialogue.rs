@@ -333,7 +333,12 @@ impl Fragment {
 /// Whether a move does something of its own, so that what else its message says is not about earlier requests.
 fn is_clear(act: &Move) -> bool {
     match act {
-        Move::Fragment(fragment) => !fragment.is_empty() || fragment.terms != Terms::default(),
+        // A name alone only takes it up again ("Bob gave it away, so let's drop it").
+        Move::Fragment(fragment) => {
+            fragment.repair
+                || fragment.pairs.iter().any(|pair| pair.amount.is_some())
+                || fragment.terms != Terms::default()
+        }
         Move::Doubt { strength, .. } => *strength == Strength::Certain,
         Move::Nothing | Move::Refuse(_) | Move::Oops | Move::AskIt => false,
         _ => true,
