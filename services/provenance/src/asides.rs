@@ -324,7 +324,7 @@ impl Remark {
             .union(VERBS);
         let subject = plain
             .iter()
-            .find(|token| !(token.has(Tags::DET) && !token.has(Tags::SUBJECT)));
+            .find(|token| !token.has(Tags::DET) || token.has(Tags::SUBJECT));
         let of_another = subject.is_some_and(|first| {
             matches!(first.kind, Kind::Name { .. })
                 || first.kind == Kind::Word

@@ -1,11 +1,11 @@
 //! Corrections: what values without a verb do to the requests before them.
 
-use countersign_domain::MinorUnits;
+use countersign_domain::{Currency, MinorUnits};
 
 use crate::{
     MessageSpan, PaymentAsk, Reason, Target,
     dialogue::{Dialogue, Payment},
-    moves::{Fragment, HowMuch, Pair, Terms, Who},
+    moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Said, Terms, Who},
     slots::{set_amount, set_payee},
 };
 
@@ -187,6 +187,26 @@ impl Dialogue {
         self.correct(&fragment, fragment.repair, at);
     }
 
+    /// Whether something is live that a correction can be about: to those it names, or the newest where it names
+    /// nobody or says who was meant instead.
+    pub(crate) fn is_amended_by(&mut self, amends: &Move) -> bool {
+        let fragment = match amends {
+            Move::Fragment(fragment) => fragment,
+            _ => return self.live().next().is_some(),
+        };
+        let mut named = fragment.pairs.iter().filter_map(|pair| pair.payee.as_ref());
+        let live: Vec<Target> = self
+            .live()
+            .filter_map(|payment| Some(payment.ask.payee?.value))
+            .collect();
+        let known = |mention: &PayeeMention| matches!(mention.who, Who::Target(target) if live.contains(&target));
+        if fragment.pairs.iter().all(|pair| pair.payee.is_none()) {
+            return self.live().next().is_some();
+        }
+        let one_payee_alone = fragment.pairs.iter().all(|pair| pair.amount.is_none());
+        named.all(known) || one_payee_alone && self.live().next().is_some()
+    }
+
     /// Whether a fragment without a correction names nothing but what the newest request has already.
     pub(crate) fn is_said_again(&mut self, fragment: &Fragment) -> bool {
         let focus: Vec<(Option<Target>, Option<MinorUnits>)> = self
@@ -331,5 +351,55 @@ impl Dialogue {
         }
         payment.ask.start = terms.start.or(payment.ask.start);
         self.taken_back_at = None;
+    }
+
+    /// Puts the amounts of the newest requests in another currency.
+    pub(crate) fn recurrency(&mut self, currency: Currency) {
+        let scale = |exponent: u32| 10_i64.checked_pow(exponent);
+        for payment in self.focus() {
+            let Some(amount) = &mut payment.ask.amount else {
+                continue;
+            };
+            let whole = scale(payment.ask.currency.exponent())
+                .filter(|one| amount.value.count() % one == 0)
+                .map(|one| amount.value.count() / one);
+            let units = if payment.ask.currency.exponent() == currency.exponent() {
+                Some(amount.value)
+            } else {
+                whole
+                    .zip(scale(currency.exponent()))
+                    .and_then(|(whole, one)| whole.checked_mul(one))
+                    .and_then(MinorUnits::new)
+            };
+            match units {
+                Some(units) => {
+                    amount.value = units;
+                    payment.ask.currency = currency;
+                }
+                None => {
+                    payment.ask.amount = None;
+                    payment.ask.open_because = Some(Reason::AmbiguousAmount);
+                }
+            }
+        }
+    }
+
+    /// Exchanges the amounts of the two newest requests; where there are not two, nobody knows what is meant.
+    pub(crate) fn swap(&mut self, at: MessageSpan) {
+        let mut focus = self.focus();
+        if let [one, other] = focus.as_mut_slice()
+            && one.ask.amount.is_some()
+            && other.ask.amount.is_some()
+        {
+            std::mem::swap(&mut one.ask.amount, &mut other.ask.amount);
+            std::mem::swap(&mut one.ask.currency, &mut other.ask.currency);
+            return;
+        }
+        let act = Move::TakeBack {
+            all: true,
+            of_what: false,
+            bare_no: false,
+        };
+        self.take_back(&Said { act, at });
     }
 }

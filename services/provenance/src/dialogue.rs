@@ -51,7 +51,7 @@ impl Dialogue {
         // A bare "no" before values in the same message begins a correction instead of taking everything back.
         let mut cue: Option<Said> = None;
         let first_group = self.groups;
-        let says_more = said.iter().any(|said| is_clear(&said.act));
+        let says_more = said.iter().any(|said| self.is_clear(&said.act));
         // "How much is in there?" – "oh, nice": that is about the answer.
         let asks = !says_more
             && said
@@ -60,8 +60,18 @@ impl Dialogue {
         let after_question = std::mem::replace(&mut self.asked, asks);
         let mut doubts: Vec<(Vec<Target>, MessageSpan)> = Vec::new();
         let mut oops = false;
-        for Said { act, at } in said {
+        let mut said: std::collections::VecDeque<Said> = said.into();
+        while let Some(Said { act, at }) = said.pop_front() {
             match act {
+                Move::Amend { amends, otherwise } => {
+                    if self.is_amended_by(&amends) {
+                        said.push_front(Said { act: *amends, at });
+                    } else {
+                        for one in otherwise.into_iter().rev() {
+                            said.push_front(one);
+                        }
+                    }
+                }
                 Move::Doubt { payees, strength } if strength < Strength::Certain => {
                     if strength == Strength::Likely || !(after_question || asks) {
                         doubts.push((payees, at));
@@ -193,6 +203,8 @@ impl Dialogue {
             Move::Reopen { payee, amount } => self.reopen(payee, amount, at),
             Move::Doubt { payees, .. } => self.doubt(&payees, at, true),
             Move::Compute => self.compute(at),
+            Move::Recurrency(currency) => self.recurrency(currency),
+            Move::Swap => self.swap(at),
             Move::Act(ask) => self.act(*ask),
             Move::CardAgain(ask) => self.card_again(*ask, at),
             Move::FillCard(fill) => self.fill_card(&fill),
@@ -208,8 +220,30 @@ impl Dialogue {
                 self.refuse(at, Reason::Negated);
             }
             Move::Refuse(reason) => self.refuse(at, reason),
-            Move::Nothing | Move::Oops | Move::AskIt | Move::Ask { .. } | Move::TakeBack { .. } => {
+            Move::Nothing
+            | Move::Oops
+            | Move::AskIt
+            | Move::Ask { .. }
+            | Move::Amend { .. }
+            | Move::TakeBack { .. } => {}
+        }
+    }
+
+    /// Whether a move does something of its own, so that what else its message says is not about earlier requests.
+    fn is_clear(&mut self, act: &Move) -> bool {
+        match act {
+            // A name alone only takes it up again ("Bob gave it away, so let's drop it").
+            Move::Fragment(fragment) => {
+                fragment.repair
+                    || fragment.pairs.iter().any(|pair| pair.amount.is_some())
+                    || fragment.terms != Terms::default()
             }
+            Move::Amend { amends, otherwise } => {
+                self.is_amended_by(amends) || otherwise.iter().any(|said| self.is_clear(&said.act))
+            }
+            Move::Doubt { strength, .. } => *strength == Strength::Certain,
+            Move::Nothing | Move::Refuse(_) | Move::Oops | Move::AskIt => false,
+            _ => true,
         }
     }
 
@@ -327,20 +361,5 @@ impl Fragment {
     /// Whether it names neither payee nor amount.
     pub(crate) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
-    }
-}
-
-/// Whether a move does something of its own, so that what else its message says is not about earlier requests.
-fn is_clear(act: &Move) -> bool {
-    match act {
-        // A name alone only takes it up again ("Bob gave it away, so let's drop it").
-        Move::Fragment(fragment) => {
-            fragment.repair
-                || fragment.pairs.iter().any(|pair| pair.amount.is_some())
-                || fragment.terms != Terms::default()
-        }
-        Move::Doubt { strength, .. } => *strength == Strength::Certain,
-        Move::Nothing | Move::Refuse(_) | Move::Oops | Move::AskIt => false,
-        _ => true,
     }
 }

@@ -127,22 +127,6 @@ fn read_message(
         told_before: &std::mem::take(&mut earlier.told),
     };
     let (said, told) = complete(&context, read_sentences(&context, whole));
-    if std::env::var_os("PVDBG").is_some() {
-        for x in &said {
-            eprintln!("MOVE {:?}", x.act);
-        }
-        for t in &tokens {
-            eprintln!(
-                "  TOK {:?} {:?} {}",
-                &folded.text[t.start..t.end],
-                t.kind,
-                crate::tags::Tags::names(t.tags)
-            );
-        }
-        for g in &signs {
-            eprintln!("  SIGN {:?} {:?}", g.signs, &folded.text[g.start..g.end]);
-        }
-    }
     remember(&context, &mut earlier.payees);
     earlier.told = told;
     said
@@ -162,6 +146,11 @@ fn complete(context: &Context, mut said: Vec<Said>) -> (Vec<Said>, Told) {
     let told = Told::of(context, &sentences::split(context.tokens));
     for said in &mut said {
         told.complete(context, context.told_before, said);
+        if let Move::Amend { otherwise, .. } = &mut said.act {
+            for said in otherwise {
+                told.complete(context, context.told_before, said);
+            }
+        }
     }
     (said, told)
 }

@@ -7,6 +7,7 @@
 //! nothing but its arguments.
 
 mod acts;
+mod amends;
 mod amounts;
 mod arguments;
 mod asides;

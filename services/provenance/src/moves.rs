@@ -106,6 +106,15 @@ pub(crate) enum Move {
     Reopen { payee: bool, amount: bool },
     /// "but only if …" behind a request.
     Condition,
+    /// A correction where something is live that it can be about; otherwise what its words say alone.
+    Amend {
+        amends: Box<Move>,
+        otherwise: Vec<Said>,
+    },
+    /// The currency of the request before is another.
+    Recurrency(Currency),
+    /// The sums of the two requests before change places.
+    Swap,
     /// The amount of the request before would have to be worked out ("round it up").
     Compute,
     /// Another act.

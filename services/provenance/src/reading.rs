@@ -1,10 +1,10 @@
 //! What a clause does: asks, corrects, takes back, or nothing.
 
 use crate::{
-    Reason, asides,
+    Reason, amends, asides,
     clauses::clause_move,
     context::Context,
-    moves::{Fragment, HowMuch, Move, Pair, Said, Strength},
+    moves::{Fragment, HowMuch, Move, Pair, Said, Strength, Who},
     pieces,
     reference::{
         clause_follows_colon, is_bare, list_behind_colon, referred, referred_sentence, refers_to,
@@ -20,10 +20,24 @@ use crate::{
 /// Reads one sentence into the moves of its clauses; piece by piece where the whole grounds nothing.
 pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     let said = read_whole(context, sentence);
-    if said.iter().any(|said| is_settled(&said.act)) {
+    let settled = said.iter().any(|said| is_settled(&said.act));
+    if settled && !said.iter().any(|said| is_unread_correction(&said.act)) {
         return said;
     }
-    pieces::read(context, sentence).unwrap_or(said)
+    let amends = amends::read(context, sentence);
+    let otherwise = if settled {
+        said
+    } else {
+        pieces::read(context, sentence).unwrap_or(said)
+    };
+    let Some(Said { act, at }) = amends else {
+        return otherwise;
+    };
+    let act = Move::Amend {
+        amends: Box::new(act),
+        otherwise,
+    };
+    vec![Said { act, at }]
 }
 
 /// Whether a move is a request with all its parts, or speaks against one.
@@ -41,6 +55,32 @@ fn is_settled(act: &Move) -> bool {
         Move::Doubt { strength, .. } => *strength == Strength::Certain,
         Move::Nothing | Move::Refuse(_) | Move::AskIt | Move::Oops => false,
         _ => true,
+    }
+}
+
+/// Whether a move may be a correction that its words hid.
+fn is_unread_correction(act: &Move) -> bool {
+    match act {
+        Move::TakeBack { of_what, .. } => !of_what,
+        Move::Compute => true,
+        Move::Fragment(Fragment {
+            pairs,
+            repair: true,
+            ..
+        })
+        | Move::Ask {
+            pairs,
+            repair: true,
+            ..
+        } => pairs.iter().any(|pair| {
+            pair.amount
+                .is_some_and(|amount| matches!(amount.much, HowMuch::Open(_)))
+                || pair
+                    .payee
+                    .as_ref()
+                    .is_some_and(|payee| matches!(payee.who, Who::Open(_)))
+        }),
+        _ => false,
     }
 }
 

@@ -33,13 +33,6 @@ macro_rules! tags {
         impl Tags {
             $($(#[$doc])* pub(crate) const $name: Self = Self(1 << Index::$name as u32);)*
 
-            /// The names of the classes, for looking at tokens.
-            pub(crate) fn names(self) -> String {
-                let mut names = String::new();
-                $(if self.has(Self::$name) { names.push_str($section); names.push(' '); })*
-                names
-            }
-
             /// The class that a section of a language file names.
             pub(crate) fn of_section(section: &str) -> Option<Self> {
                 match section { $($section => Some(Self::$name),)* _ => None }
@@ -160,6 +153,8 @@ tags! {
     SO = "so",
     /// A verb that tells how something is or was ("is", "costs", "had"): what stands with it is no request.
     STATES = "states",
+    /// "is", "costs", "gets": a sum behind it is what there is to pay.
+    AMOUNTS_TO = "amounts-to",
     /// "because": what follows only tells why.
     BECAUSE = "because",
     /// Calls somebody at the head of a sentence ("bro", "tío"): there it is nobody who acts or gets.
