@@ -359,7 +359,7 @@ impl Lexicon {
     }
 
     /// The phrases that begin with a word, longest first.
-    fn phrases(&self, first: &str) -> &[Phrase] {
+    pub(crate) fn phrases(&self, first: &str) -> &[Phrase] {
         self.phrases
             .get(first)
             .map_or_else(|| self.misspelt(first), Vec::as_slice)
