@@ -14,6 +14,7 @@ use crate::judge::catalogue::Catalogue;
 use crate::judge::ending::Ending;
 use crate::judge::hold::Holds;
 use crate::judge::places::Places;
+use crate::judge::rounds::Rounds;
 use crate::log::{DecisionLog, WriteError};
 use crate::record::{DefinitionSeen, PolicyMark, Run};
 use crate::screen::Screens;
@@ -72,6 +73,8 @@ pub struct Door {
     pub rates: RateLimiter,
     /// What caps have counted.
     pub caps: Caps,
+    /// What servers asked for before they go on.
+    pub rounds: Rounds,
     /// The servers.
     pub servers: Vec<Server>,
     /// The record.
@@ -105,6 +108,7 @@ impl Door {
             rules: RwLock::new(Arc::new(rules)),
             rates: RateLimiter::new(),
             caps: Caps::open(&directory, clock::unix_seconds())?,
+            rounds: Rounds::default(),
             servers: servers.iter().map(server).collect(),
             log: Arc::new(log),
             settles: mode != Mode::Written,

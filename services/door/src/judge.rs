@@ -15,3 +15,4 @@ pub mod methods;
 pub mod places;
 pub mod refusal;
 pub mod reply;
+pub mod rounds;

@@ -212,6 +212,13 @@ impl Policy {
             || self.tool(name).is_some()
     }
 
+    /// Whether a call of this tool may ask to go on as a task after its answer.
+    #[must_use]
+    pub fn allows_task(&self, server: &str, name: &str) -> bool {
+        let tool = self.tools.get(server).and_then(|tools| tools.get(name));
+        self.mode == Mode::Observe || tool.is_some_and(|tool| tool.task)
+    }
+
     /// Whether the policy allows a method, so that lists of what it reads are shown.
     #[must_use]
     pub fn names_method(&self, method: &str) -> bool {

@@ -31,6 +31,8 @@ pub(crate) struct Tool {
     pub rate_per_minute: Option<u32>,
     pub arguments: Arguments,
     pub cap: Option<Cap>,
+    /// Whether a call may go on as a task.
+    pub task: bool,
     /// The rules about it, by their places in the policy's list.
     pub rules: Box<[usize]>,
 }

@@ -44,6 +44,8 @@ pub struct Asked {
     pub id: Box<str>,
     /// The client's token for news of how it goes, as it was written; where the server got another.
     pub progress: Option<Box<str>>,
+    /// The arguments as they were written, of a call whose server may answer that it needs more.
+    pub arguments: Option<Box<str>>,
     /// How it ends.
     pub ending: Ending,
 }

@@ -1,12 +1,14 @@
 //! One message of a client: the checks in their order, and the record of what came out.
 
+mod call;
+
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use countersign_journal::Ticket;
-use countersign_policy::{Call, Circumstances, Counted, Decision, Effect, Hold, Live, Reservation};
+use countersign_policy::{Circumstances, Counted, Decision, Effect, Hold, Reservation};
 use countersign_receipts::Hash;
-use countersign_wire::{Frame, FrameError, Kind, Value};
+use countersign_wire::{Frame, FrameError, Kind};
 
 use super::asked::Asked;
 use super::catalogue::CatalogueMark;
@@ -15,7 +17,7 @@ use super::ending::Ending;
 use super::hold::Held;
 use super::methods::{self, List, Route};
 use super::refusal::{Code, Refusal};
-use crate::approval::{OwnTools, meta};
+use crate::approval::meta;
 use crate::caller::Caller;
 use crate::clock;
 use crate::door::{Door, Rules};
@@ -241,89 +243,6 @@ impl<'m> Message<'m> {
         Ok(Ruling::Pass(self.passage(frame, ticket, None, list)))
     }
 
-    fn call_tool(&self, frame: &Frame<'_>) -> Result<Ruling, Refusal> {
-        let params = frame.params();
-        let name = params
-            .and_then(|params| params.get("name"))
-            .and_then(|name| name.as_str());
-        let Some(name) = name else {
-            let refusal = Refusal::malformed(-32_602, "missing_name");
-            return Err(self.refuse(Some(frame), "frame", refusal));
-        };
-        let arguments = params.and_then(|params| params.get("arguments"));
-        if arguments.is_some_and(|arguments| !arguments.is_object()) {
-            let refusal = Refusal::malformed(-32_602, "arguments_not_an_object");
-            return Err(self.refuse(Some(frame), "frame", refusal));
-        }
-        if let Some(own) = self.door.own_tools().filter(|_| OwnTools::has(&name)) {
-            return Err(self.answer_own(frame, own, &name, arguments));
-        }
-        let now = clock::monotonic_milliseconds();
-        let server = &self.door.servers[self.server];
-        let Some((_, inner)) = self
-            .door
-            .resolve(&name)
-            .filter(|(server, _)| *server == self.server)
-        else {
-            // A name without its server's is no other server's tool.
-            let refusal = Refusal::new(Code::Blocked, "unknown_server");
-            return Err(self.refuse(Some(frame), "server", refusal));
-        };
-        let live = if self.rules.policy.names_tool(inner) {
-            match server.catalogue.live(inner, now) {
-                Some(live) => live,
-                None => return Ok(Ruling::ReadDefinitions),
-            }
-        } else {
-            // Whatever the server says: the policy has no line for it.
-            Live::NotOffered
-        };
-        if let Some(rule) = server.catalogue.blocked(inner)
-            && live == Live::NotOffered
-            && self.rules.policy.names_tool(inner)
-        {
-            let refusal = Refusal::new(Code::Blocked, "injection_in_definition");
-            return Err(self.refuse(Some(frame), rule, refusal));
-        }
-        let groups = self.caller.group_names();
-        let decision = self.rules.policy.decide_call_in(
-            &Call {
-                server: &server.name,
-                name: inner,
-                arguments,
-                live,
-                identity: &self.caller.identity,
-                now_milliseconds: now,
-            },
-            &self.circumstances(&groups),
-            &self.door.rates,
-        );
-        let mut subject = self.subject(Some(frame));
-        if let Live::Offered(pin) = live {
-            subject.definition = Some(pin.to_string());
-        }
-        self.bind(frame, &subject, decision, Some(inner))
-    }
-
-    /// The answer of one of the door's own tools, recorded like any other call.
-    fn answer_own(
-        &self,
-        frame: &Frame<'_>,
-        own: &OwnTools,
-        name: &str,
-        arguments: Option<Value<'_>>,
-    ) -> Refusal {
-        let Ok(result) = own.call(self.door, &self.caller.identity, name, arguments) else {
-            let refusal = Refusal::malformed(-32_602, "undeclared_argument");
-            return self.refuse(Some(frame), "door", refusal);
-        };
-        let recorded = self.note(&Decided::answered(&self.subject(Some(frame))));
-        match recorded.and_then(|ticket| self.door.settle(&ticket).map_err(|_| not_recorded())) {
-            Ok(()) => Refusal::own_result(result),
-            Err(not_recorded) => not_recorded,
-        }
-    }
-
     /// What rules may want to know besides the call.
     fn circumstances<'c>(&'c self, groups: &'c [&'c str]) -> Circumstances<'c> {
         Circumstances {
@@ -410,6 +329,7 @@ impl<'m> Message<'m> {
             list,
             id: id.into(),
             progress: None,
+            arguments: None,
             ending: self.door.ending(leaf),
         });
         let mut edits = meta::strip(frame, self.bytes);

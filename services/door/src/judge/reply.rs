@@ -15,6 +15,7 @@ use super::edits::Edits;
 use super::lists::{self, Answered, Entry};
 use super::message::Message;
 use super::refusal::{Code, Refusal};
+use super::rounds;
 use crate::approval::{DEFINITIONS, OwnTools};
 use crate::caller::Caller;
 use crate::clock;
@@ -52,6 +53,15 @@ pub fn judge_answer<'b>(
     };
     if frame.kind() != Kind::Answer || !is_answer(frame) {
         return Err(refuse("unreadable_answer"));
+    }
+    if asked.arguments.is_some() {
+        let server = &door.servers[asked.server].name;
+        let needs = rounds::needs(&door.rules(), caller, frame);
+        let needs = needs.map_err(|_| refuse("server_question"))?;
+        if let Some(round) = needs.and_then(|needs| needs.round(caller, server, asked)) {
+            let now = clock::monotonic_milliseconds();
+            door.rounds.remember(round, now);
+        }
     }
     let mut cut = Edits::NONE;
     if let Some(id) = frame.root().get("id").filter(|id| id.raw() != &*asked.id) {

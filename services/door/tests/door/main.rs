@@ -20,6 +20,7 @@ mod lists;
 mod pipes;
 mod presets;
 mod record;
+mod rounds;
 mod screening;
 mod sessions;
 mod several;

@@ -51,6 +51,7 @@ pub(super) fn tools(file: &PolicyFile, words: &WriteWords) -> Result<Tools, Poli
             rate_per_minute: tool.rate_per_minute,
             arguments,
             cap,
+            task: tool.task,
             rules: Box::default(),
         };
         tools

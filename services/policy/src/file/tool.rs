@@ -26,6 +26,10 @@ pub struct ToolFile {
     /// How much its amounts may come to.
     #[serde(default)]
     pub cap: Option<CapFile>,
+    /// Whether a call may ask to go on as a task after its answer (revision 2025-11-25). What
+    /// follows are methods of their own: `tasks/get`, `tasks/result` and the like.
+    #[serde(default)]
+    pub task: bool,
 }
 
 /// Why a payment or write tool may pass all the same.
