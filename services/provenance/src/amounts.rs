@@ -1,5 +1,7 @@
 //! Which numbers are amounts: those that stand in a range, a sum, a date, behind a label or before a unit are not.
 
+use countersign_domain::Currency;
+
 use crate::{
     Reason,
     currencies::CurrencyName,
@@ -13,10 +15,11 @@ use crate::{
 pub(crate) const WITHOUT_YEAR: i32 = 2000;
 
 /// Joins numbers with what stands around them.
-pub(crate) fn join(tokens: Vec<Token>, text: &str) -> Vec<Token> {
+pub(crate) fn join(tokens: Vec<Token>, text: &str, account: Currency) -> Vec<Token> {
     let mut joined = Joiner {
         out: Vec::with_capacity(tokens.len()),
         text,
+        account,
     };
     let mut rest = tokens.into_iter().peekable();
     while let Some(token) = rest.next() {
@@ -34,7 +37,8 @@ pub(crate) fn join(tokens: Vec<Token>, text: &str) -> Vec<Token> {
                     // "schick mal 20": only between numbers it multiplies.
                     && (!token.has(Tags::FILLER) || joined.back_amount(1).is_some())
                     && (!token.has(Tags::ADD.union(Tags::STOP))
-                        || next.is_some_and(|next| matches!(next.kind, Kind::Amount(_)))) =>
+                        || next.is_some_and(|next| matches!(next.kind, Kind::Amount(_))))
+                    && !joined.is_whole_time(&token, next) =>
             {
                 joined.computed(token);
             }
@@ -57,6 +61,7 @@ pub(crate) fn join(tokens: Vec<Token>, text: &str) -> Vec<Token> {
 struct Joiner<'a> {
     out: Vec<Token>,
     text: &'a str,
+    account: Currency,
 }
 
 impl Joiner<'_> {
@@ -127,7 +132,7 @@ impl Joiner<'_> {
             self.out.push(token);
             return false;
         }
-        if self.is_labelled(&token) {
+        if self.is_labelled(&token) || self.is_long_code(&token, amount, next) {
             token.kind = Kind::Masked;
             self.out.push(token);
             return false;
@@ -254,14 +259,20 @@ impl Joiner<'_> {
             }
             return true;
         }
-        // "veintidós euros con cincuenta"
+        // "veintidós euros con cincuenta", "veinticinco con cincuenta": never the number before it alone.
         if &self.text[before.start..before.end] == "con"
             && let Some(known) = self.back_amount(2)
             && let Some(whole) = self.back(2).cloned()
-            && let Some(cents) = self.spoken_cents(token, *amount, known, &whole, true)
-            && let Some(value) = sum(known.value, Some(cents))
         {
-            self.add_cents(2, value, known, token);
+            let in_account = Amount {
+                currency: known.currency.or(Some(CurrencyName::Known(self.account))),
+                ..known
+            };
+            let cents = self.spoken_cents(token, *amount, in_account, &whole, true);
+            match sum(known.value, cents) {
+                Some(value) => self.add_cents(2, value, known, token),
+                None => self.merge(2, token.clone(), Reason::AmbiguousAmount),
+            }
             return true;
         }
         if before.has(Tags::AND.union(Tags::NUMBER_AND))
@@ -378,6 +389,19 @@ impl Joiner<'_> {
         in_a_month && !counts && self.back_has(1, Tags::DAY_MARK)
     }
 
+    /// Whether digits without a currency are too many for an amount ("509882143", "332 118 904").
+    fn is_long_code(&self, token: &Token, amount: Amount, next: Option<&Token>) -> bool {
+        const DIGITS_MIN: usize = 9;
+        let written = &self.text[token.start..token.end];
+        let digits = written.bytes().filter(u8::is_ascii_digit).count();
+        amount.currency.is_none()
+            && digits >= DIGITS_MIN
+            && written
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b' ')
+            && !next.is_some_and(|next| next.is_mark("%"))
+    }
+
     /// Whether a number counts invoices, flats, cards or years.
     fn is_labelled(&self, token: &Token) -> bool {
         let labels = Tags::LABEL.union(Tags::ENDING);
@@ -415,6 +439,20 @@ impl Joiner<'_> {
         } else {
             self.out.push(token);
         }
+    }
+
+    /// "da semana toda", "tutto il mese": all of a time is no share of money.
+    fn is_whole_time(&self, token: &Token, next: Option<&Token>) -> bool {
+        let times = Tags::TIME_UNIT
+            .union(Tags::DAY_WORD)
+            .union(Tags::WEEKDAY)
+            .union(Tags::MONTH);
+        let alone = self.back_amount(1).is_none()
+            && !next.is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
+        let is_time = |token: &Token| token.kind == Kind::Word && token.has(times);
+        token.kind == Kind::Word
+            && alone
+            && (self.back(1).is_some_and(is_time) || next.is_some_and(is_time))
     }
 
     /// A month takes the day before it; the day or year behind it is taken when it comes.

@@ -34,6 +34,7 @@ mod loosely;
 mod masks;
 mod moves;
 mod names;
+mod neighbours;
 mod numerals;
 mod other_acts;
 mod outcome;

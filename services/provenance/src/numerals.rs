@@ -287,6 +287,25 @@ impl<'a> Words<'a> {
 
     fn decimals(&self, whole: Option<u128>, mut next: usize) -> Numeral {
         let mut value = whole.map(Decimal::whole);
+        // "veinticinco coma cincuenta": the hundredths as one number.
+        if let Some(Numeral {
+            value:
+                Some(Decimal {
+                    mantissa: hundredths @ 10..100,
+                    scale: 0,
+                }),
+            next: after,
+        }) = self.number(next)
+            && self.piece(after).is_none()
+        {
+            let mantissa = whole
+                .and_then(|whole| whole.checked_mul(100))
+                .and_then(|whole| whole.checked_add(hundredths));
+            return Numeral {
+                value: mantissa.map(|mantissa| Decimal { mantissa, scale: 2 }),
+                next: after,
+            };
+        }
         while let Some(piece) = self.piece(next) {
             if piece.scale {
                 value = value.and_then(|value| value.times(u128::from(piece.value)));

@@ -3,7 +3,7 @@
 use crate::{
     Reason,
     arguments::{Arguments, Item},
-    moves::{AmountMention, HowMuch, Pair, PayeeMention},
+    moves::{AmountMention, HowMuch, Pair, PayeeMention, Who},
 };
 
 /// Pairs the values of a clause. Where two pairings are possible the amounts are open.
@@ -101,6 +101,11 @@ fn relevant(items: &[Item]) -> Vec<Item> {
             Item::Amount { total: true, .. } if has_part => {}
             Item::Payee { weak: true, .. }
                 if matches!(kept.last(), Some(Item::Payee { weak: false, .. })) => {}
+            // "to the academy, Academy Newton": one payee in two words.
+            Item::Payee { mention, .. }
+                if matches!((kept.last(), &mention.who), (Some(Item::Payee { mention: before, .. }), Who::Target(_)) if before.who == mention.who) =>
+            {
+            }
             other => kept.push(other.clone()),
         }
     }

@@ -372,7 +372,9 @@ impl Scan<'_, '_> {
 
     fn preposition(&mut self, at: usize, tags: Tags) {
         let mut next = at + 1;
-        while self.tags(next).has(Tags::DET.union(Tags::FILLER))
+        while self
+            .tags(next)
+            .has(Tags::DET.union(Tags::FILLER).union(Tags::TITLE))
             && !self.tags(next).has(Tags::PRONOUN)
         {
             next += 1;

@@ -37,7 +37,17 @@ pub(crate) fn split(tokens: &[Token]) -> Vec<Sentence> {
             && tokens[at - 1].kind == Kind::Masked
             && tokens[at - 1].has(Tags::ORDINAL)
             && tokens.get(at + 1).is_some_and(|next| !next.capital);
-        if token.is_mark(".") && at > start && (tokens[at - 1].has(Tags::TITLE) || is_day) {
+        // "fattura n. 77"
+        let is_label = at > start
+            && tokens[at - 1].has(Tags::LABEL)
+            && token.glued
+            && tokens
+                .get(at + 1)
+                .is_some_and(|next| next.kind == Kind::Masked);
+        if token.is_mark(".")
+            && at > start
+            && (tokens[at - 1].has(Tags::TITLE) || is_day || is_label)
+        {
             continue;
         }
         let question = token.is_mark("?\u{ff1f}\u{61f}");

@@ -10,6 +10,7 @@ use crate::{
     fold::Folded,
     lexemes::{Lexeme, Shape},
     lexicon::Separators,
+    neighbours,
     numerals::Words,
     tags::Tags,
 };
@@ -219,7 +220,11 @@ pub(crate) fn read(folded: &Folded, words: Words, reading: Reading, pasted: &[Sp
         }
         at = next;
     }
-    crate::amounts::join(reader.tokens, &folded.text)
+    let without_cases = reader.words.lexicon.inflections.is_empty();
+    let account = reader.reading.account_currency;
+    let mut tokens = crate::amounts::join(reader.tokens, &folded.text, account);
+    neighbours::settle(&mut tokens, folded, without_cases);
+    tokens
 }
 
 struct Reader<'a> {

@@ -1,0 +1,197 @@
+//! What a word is beside its neighbours: a preposition that is also a cue, whom a name behind a person's word means,
+//! codes that look like amounts.
+
+use crate::{
+    fold::Folded,
+    tags::Tags,
+    tokens::{Amount, Kind, Token},
+};
+
+/// Longest description of somebody before a name ("my little sister's new flatmate").
+const DESCRIPTION_WORDS_MAX: usize = 5;
+
+/// Settles the words of a message that are more than one thing.
+///
+/// `without_cases`: names stand in no cases here, so that a name behind a person's word is that person's.
+pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bool) {
+    for at in 0..tokens.len() {
+        prefer_preposition(tokens, at);
+        mask_code(tokens, folded, at);
+    }
+    if without_cases {
+        let mut at = 0;
+        while at < tokens.len() {
+            join_apposition(tokens, at);
+            at += 1;
+        }
+    }
+}
+
+/// "20 para Bob" against "para!": before a value or an article a word that is both leads to it, unless the article
+/// is that of a payment.
+fn prefer_preposition(tokens: &mut [Token], at: usize) {
+    let cues = Tags::STOP
+        .union(Tags::STOP_ALONE)
+        .union(Tags::TAKE_BACK)
+        .union(Tags::NEG);
+    let token = &tokens[at];
+    if token.kind != Kind::Word || !token.has(Tags::FOR.union(Tags::TO)) || !token.has(cues) {
+        return;
+    }
+    let leads = tokens.get(at + 1).is_some_and(|next| match next.kind {
+        Kind::Name { .. } | Kind::Account(_) => true,
+        Kind::Word => {
+            next.is_unknown()
+                || next.has(Tags::DET.union(Tags::PERSON).union(Tags::PRONOUN).union(Tags::ME))
+        }
+        _ => false,
+    });
+    // What would be for somebody stands before it; a cue begins its sentence.
+    let value_before = tokens[..at]
+        .iter()
+        .rev()
+        .take_while(|before| !before.is_mark(".!?;\n"))
+        .any(|before| matches!(before.kind, Kind::Amount(_)));
+    if leads && value_before || leads && matches!(tokens[at + 1].kind, Kind::Name { .. }) {
+        tokens[at].tags = tokens[at].tags.without(cues);
+    }
+}
+
+/// "FT 2024/318", "4482 KLM": digits beside capitals that are no word are a code, where not everything is in capitals.
+fn mask_code(tokens: &mut [Token], folded: &Folded, at: usize) {
+    let is_plain = |token: &Token| {
+        matches!(
+            token.kind,
+            Kind::Amount(Amount { currency: None, .. }) | Kind::Masked
+        ) && folded.text[token.start..token.end].starts_with(|c: char| c.is_ascii_digit())
+    };
+    let is_sigla = |token: &Token| {
+        token.is_unknown()
+            && (2..=5).contains(&(token.end - token.start))
+            && (token.start..token.end).all(|byte| folded.capital(byte))
+    };
+    if !is_sigla(&tokens[at]) {
+        return;
+    }
+    let shouts = tokens.iter().enumerate().any(|(other, token)| {
+        other != at
+            && token.kind == Kind::Word
+            && !token.tags.is_empty()
+            && token.end - token.start > 1
+            && (token.start..token.end).all(|byte| folded.capital(byte))
+    });
+    if shouts {
+        return;
+    }
+    let mut digits = None;
+    if tokens.get(at + 1).is_some_and(is_plain) {
+        digits = Some(at + 1);
+    } else if at > 0 && is_plain(&tokens[at - 1]) {
+        digits = Some(at - 1);
+    }
+    let Some(first) = digits else { return };
+    let mut code = first;
+    loop {
+        tokens[code].kind = Kind::Masked;
+        tokens[code].tags = Tags::NONE;
+        // "2024/318"
+        let joined = tokens
+            .get(code + 1)
+            .is_some_and(|mark| mark.glued && mark.is_mark("/-."))
+            && tokens
+                .get(code + 2)
+                .is_some_and(|next| next.glued && is_plain(next));
+        if !joined {
+            break;
+        }
+        code += 2;
+    }
+    tokens[at].kind = Kind::Masked;
+}
+
+/// "my sister Lola", "the nanny (Lola)", "the landlord, Lola": the words before the name say who that is, and go
+/// where a title goes.
+fn join_apposition(tokens: &mut Vec<Token>, at: usize) {
+    if !matches!(
+        tokens[at].kind,
+        Kind::Name {
+            possessive: false,
+            ..
+        }
+    ) || tokens[at].pasted
+    {
+        return;
+    }
+    let Some(before) = at.checked_sub(1) else {
+        return;
+    };
+    let opened = tokens[before].is_mark("(");
+    let parted = tokens[before].is_mark(",") && names_one(tokens, at);
+    let closed = opened && tokens.get(at + 1).is_some_and(|mark| mark.is_mark(")"));
+    if opened != closed {
+        return;
+    }
+    let end = if opened || parted { before } else { at };
+    let Some(start) = description_before(tokens, end, opened || parted) else {
+        return;
+    };
+    for token in &mut tokens[start..end] {
+        token.tags = Tags::TITLE;
+    }
+    if closed {
+        tokens.remove(at + 1);
+    }
+    if opened || parted {
+        tokens.remove(before);
+    }
+}
+
+/// Whether the name behind a comma ends what is listed, so that it is no further payee.
+fn names_one(tokens: &[Token], at: usize) -> bool {
+    let Some(next) = tokens.get(at + 1) else {
+        return true;
+    };
+    let goes_on = tokens.get(at + 2).is_some_and(|after| {
+        matches!(after.kind, Kind::Name { .. }) || after.kind == Kind::Word && after.has(Tags::AND)
+    });
+    match next.kind {
+        Kind::Mark(_) => next.is_mark(",.!?;:\n") && !goes_on,
+        Kind::Word => next.has(Tags::POLITE.union(Tags::TAIL).union(Tags::FILLER)),
+        _ => false,
+    }
+}
+
+/// Where the words that describe somebody begin, article included: a person's word, or, where a mark parts them
+/// from the name, any word behind an article.
+fn description_before(tokens: &[Token], end: usize, parted: bool) -> Option<usize> {
+    let describes = |token: &Token| {
+        token.kind == Kind::Word
+            && (token.is_unknown()
+                || token.has(Tags::PERSON.union(Tags::COMMON))
+                    && !token.has(Tags::NEG.union(Tags::OR).union(Tags::AND)))
+    };
+    let mut start = end;
+    while start > 0 && end - start < DESCRIPTION_WORDS_MAX && describes(&tokens[start - 1]) {
+        start -= 1;
+    }
+    if start == end {
+        return None;
+    }
+    let person = tokens[start..end]
+        .iter()
+        .any(|token| token.has(Tags::PERSON));
+    let article = start
+        .checked_sub(1)
+        .is_some_and(|before| {
+            tokens[before].kind == Kind::Word
+                && tokens[before].has(Tags::DET.union(Tags::TO).union(Tags::FOR))
+        });
+    let fits = if parted {
+        article
+    } else {
+        // "ma sœur Inès"; without a mark only a person's word right before the name.
+        start = end - 1;
+        person && tokens[start].has(Tags::PERSON) && !tokens[start].capital
+    };
+    fits.then_some(start)
+}
