@@ -408,6 +408,18 @@ impl Joiner<'_> {
         let Some(before) = self.back(1) else {
             return false;
         };
+        // "la bolletta 53,17", "factura 40 euros": written as money.
+        let decimals = self.text[token.start..token.end].contains(',');
+        let is_money = match token.kind {
+            Kind::Amount(amount) => {
+                amount.currency.is_some()
+                    || decimals && amount.value.is_some_and(|value| value.scale > 0)
+            }
+            _ => false,
+        };
+        if is_money {
+            return false;
+        }
         if before.has(labels) || before.is_mark("#\u{2116}\u{b0}") {
             return true;
         }

@@ -65,6 +65,8 @@ pub(crate) struct Lexicon {
     /// What people call a kind of account, and the kind as the bank names it.
     pub account_kinds: Vec<(&'static str, &'static str)>,
     formats: WordMap<Separators>,
+    /// Pronouns written to the end of a verb, with a hyphen in front where one stands between.
+    clitics: Vec<(&'static str, Tags)>,
     /// How remarks bear on a request.
     pub signs: Patterns,
     /// Plain number words for the glue parser, longest first.
@@ -161,6 +163,7 @@ impl Lexicon {
             inflections: Vec::new(),
             account_kinds: Vec::new(),
             formats: WordMap::default(),
+            clitics: Vec::new(),
             signs: Patterns::default(),
             numerals: Vec::new(),
         };
@@ -196,6 +199,15 @@ impl Lexicon {
                         let (words, kind) = part.trim().split_once('=')?;
                         Some((words, kind))
                     }));
+            } else if section == "clitics" {
+                lexicon.clitics.extend(line.split(',').filter_map(|part| {
+                    let (clitic, means) = part.trim().split_once('=')?;
+                    let tags = means
+                        .split('+')
+                        .filter_map(Tags::of_section)
+                        .fold(Tags::NONE, Tags::union);
+                    Some((clitic, tags))
+                }));
             } else if let Some(signs) = Signs::of_section(section) {
                 for pattern in line
                     .split(',')
@@ -216,9 +228,7 @@ impl Lexicon {
                 }
             }
         }
-        for phrases in lexicon.phrases.values_mut() {
-            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.rest.len()));
-        }
+        lexicon.attach_clitics();
         lexicon.deny_taken_back();
         for word in lexicon.phrases.keys() {
             let plain = without_accents(word);
@@ -230,6 +240,56 @@ impl Lexicon {
             .numerals
             .sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
         lexicon
+    }
+
+    /// Adds the verbs of paying with their pronouns ("pagasela", "manda-lho", "girargli") where the file has no such
+    /// form. Without accents: those that the pronoun puts on the verb are found as an emphasis.
+    fn attach_clitics(&mut self) {
+        /// Shorter verbs have forms of their own, which the file names.
+        const LETTERS_MIN: usize = 4;
+        let verbs = Tags::PAY
+            .union(Tags::PAY_INFINITIVE)
+            .union(Tags::REFUND)
+            .union(Tags::REFUND_INFINITIVE);
+        let nouns = Tags::PAY_NOUN.union(Tags::PRONOUN).union(Tags::IT);
+        let known: std::collections::HashSet<String> = self
+            .phrases
+            .keys()
+            .map(|word| without_accents(word))
+            .collect();
+        let stems: Vec<(String, Tags)> = self
+            .phrases
+            .iter()
+            .filter_map(|(word, phrases)| {
+                let tags = alone(phrases);
+                let is_verb = tags.has(verbs)
+                    && !tags.has(nouns)
+                    && word.len() >= LETTERS_MIN
+                    && word.chars().all(char::is_alphabetic);
+                is_verb.then(|| (word.to_string(), tags.only(verbs)))
+            })
+            .collect();
+        for (stem, tags) in stems {
+            for (clitic, means) in self.clitics.clone() {
+                if let Some(clitic) = clitic.strip_prefix('-') {
+                    self.insert(&[&stem, clitic], None, tags.union(means));
+                    continue;
+                }
+                let plain = without_accents(&stem);
+                // "mandare": "mandargli"
+                let plain = match plain.strip_suffix("re") {
+                    Some(_) => &plain[..plain.len() - 1],
+                    None => plain.as_str(),
+                };
+                let form = format!("{plain}{clitic}");
+                if !known.contains(&form) {
+                    self.insert(&[&form], None, tags.union(means));
+                }
+            }
+        }
+        for phrases in self.phrases.values_mut() {
+            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.rest.len()));
+        }
     }
 
     /// A phrase of taking back that begins or ends with a negation ("nie wysyłaj", "please don't") also denies
@@ -319,7 +379,7 @@ impl Lexicon {
         self.insert(&words, value, tags);
     }
 
-    fn insert(&mut self, words: &[&'static str], value: Option<&'static str>, tags: Tags) {
+    fn insert(&mut self, words: &[&str], value: Option<&str>, tags: Tags) {
         let mut words = words.iter().copied();
         let Some(first) = words.next() else { return };
         let rest: Vec<Box<str>> = words.map(Into::into).collect();

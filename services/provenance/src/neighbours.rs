@@ -16,6 +16,7 @@ const DESCRIPTION_WORDS_MAX: usize = 5;
 pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bool) {
     for at in 0..tokens.len() {
         prefer_preposition(tokens, at);
+        prefer_second_verb(tokens, at);
         mask_code(tokens, folded, at);
     }
     if without_cases {
@@ -42,7 +43,12 @@ fn prefer_preposition(tokens: &mut [Token], at: usize) {
         Kind::Name { .. } | Kind::Account(_) => true,
         Kind::Word => {
             next.is_unknown()
-                || next.has(Tags::DET.union(Tags::PERSON).union(Tags::PRONOUN).union(Tags::ME))
+                || next.has(
+                    Tags::DET
+                        .union(Tags::PERSON)
+                        .union(Tags::PRONOUN)
+                        .union(Tags::ME),
+                )
         }
         _ => false,
     });
@@ -54,6 +60,16 @@ fn prefer_preposition(tokens: &mut [Token], at: usize) {
         .any(|before| matches!(before.kind, Kind::Amount(_)));
     if leads && value_before || leads && matches!(tokens[at + 1].kind, Kind::Name { .. }) {
         tokens[at].tags = tokens[at].tags.without(cues);
+    }
+}
+
+/// "dai bonifica 20": before another verb of paying a word that also encourages does only that.
+fn prefer_second_verb(tokens: &mut [Token], at: usize) {
+    let pays = |token: &Token| {
+        token.kind == Kind::Word && token.has(Tags::PAY) && !token.has(Tags::PAY_NOUN)
+    };
+    if pays(&tokens[at]) && tokens[at].has(Tags::FILLER) && tokens.get(at + 1).is_some_and(pays) {
+        tokens[at].tags = Tags::FILLER;
     }
 }
 
@@ -180,12 +196,10 @@ fn description_before(tokens: &[Token], end: usize, parted: bool) -> Option<usiz
     let person = tokens[start..end]
         .iter()
         .any(|token| token.has(Tags::PERSON));
-    let article = start
-        .checked_sub(1)
-        .is_some_and(|before| {
-            tokens[before].kind == Kind::Word
-                && tokens[before].has(Tags::DET.union(Tags::TO).union(Tags::FOR))
-        });
+    let article = start.checked_sub(1).is_some_and(|before| {
+        tokens[before].kind == Kind::Word
+            && tokens[before].has(Tags::DET.union(Tags::TO).union(Tags::FOR))
+    });
     let fits = if parted {
         article
     } else {

@@ -102,10 +102,8 @@ fn relevant(items: &[Item]) -> Vec<Item> {
             Item::Payee { weak: true, .. }
                 if matches!(kept.last(), Some(Item::Payee { weak: false, .. })) => {}
             // "to the academy, Academy Newton": one payee in two words.
-            Item::Payee { mention, .. }
-                if matches!((kept.last(), &mention.who), (Some(Item::Payee { mention: before, .. }), Who::Target(_)) if before.who == mention.who) =>
-            {
-            }
+            Item::Payee { mention, .. } if matches!((kept.last(), &mention.who), (Some(Item::Payee { mention: before, .. }), Who::Target(_)) if before.who == mention.who) =>
+                {}
             other => kept.push(other.clone()),
         }
     }

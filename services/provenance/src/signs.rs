@@ -31,6 +31,9 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
         if sign.signs.has(Signs::MAKES) && first.kind == Kind::Word {
             first.tags = Tags::MAKE;
         }
+        if sign.signs.has(Signs::SIGN_OFF) {
+            sign_off(tokens, sign.end);
+        }
         let whole = if sign.signs.has(Signs::LETTER) {
             Some(Tags::FILLER)
         } else if sign.signs.has(Signs::I_ASK) && in_a_letter {
@@ -146,6 +149,8 @@ impl Signs {
     pub(crate) const REFUNDS: Self = Self(65536);
     /// Sets something up ("stel … in").
     pub(crate) const MAKES: Self = Self(131_072);
+    /// Closes a message: a name alone behind it is the writer's ("Un saludo, Pilar").
+    pub(crate) const SIGN_OFF: Self = Self(262_144);
     /// The customer owes, where an amount follows ("devo 20 a Bob").
     pub(crate) const OWES_AMOUNT: Self = Self(32768);
     /// Courtesy, haste or a small talk's turn that sounds like a condition or a denial ("if you have a minute").
@@ -170,6 +175,7 @@ impl Signs {
             "owes" => Self::DEBT,
             "refunds" => Self::REFUNDS,
             "makes" => Self::MAKES,
+            "sign-off" => Self::SIGN_OFF,
             "owes-amount" => Self::OWES_AMOUNT,
             "swap" => Self::SWAP,
             "thanks" => Self::THANKS,
@@ -200,6 +206,23 @@ impl Sign {
     /// Whether a byte lies in it behind its first.
     pub(crate) fn spans(&self, at: usize) -> bool {
         self.start < at && at < self.end
+    }
+}
+
+/// Takes the writer's name out of a message that ends with it behind a mark.
+fn sign_off(tokens: &mut [Token], from: usize) {
+    let behind = tokens.partition_point(|token| token.start < from);
+    let parted = tokens
+        .get(behind)
+        .is_some_and(|mark| mark.is_mark(",.!-\n\u{2013}\u{2014}"));
+    let mut names = tokens[behind..]
+        .iter_mut()
+        .filter(|token| !token.is_mark(",.!-\n\u{2013}\u{2014}"));
+    let (Some(name), None) = (names.next(), names.next()) else {
+        return;
+    };
+    if parted && matches!(name.kind, Kind::Name { .. }) {
+        name.kind = Kind::Masked;
     }
 }
 
