@@ -58,7 +58,7 @@ fn prefer_preposition(tokens: &mut [Token], at: usize) {
         .rev()
         .take_while(|before| !before.is_mark(".!?;\n"))
         .any(|before| matches!(before.kind, Kind::Amount(_)));
-    if leads && value_before || leads && matches!(tokens[at + 1].kind, Kind::Name { .. }) {
+    if leads && (value_before || matches!(tokens[at + 1].kind, Kind::Name { .. })) {
         tokens[at].tags = tokens[at].tags.without(cues);
     }
 }
