@@ -21,12 +21,12 @@ pub(crate) fn join(tokens: Vec<Token>, text: &str, account: Currency) -> Vec<Tok
         text,
         account,
     };
-    let mut rest = tokens.into_iter().peekable();
+    let mut rest = tokens.into_iter();
     while let Some(token) = rest.next() {
-        let next = rest.peek();
+        let next = rest.as_slice().first();
         match token.kind {
             Kind::Amount(amount) => {
-                let consumed_next = joined.amount(token, amount, next);
+                let consumed_next = joined.amount(token, amount, rest.as_slice());
                 if consumed_next {
                     rest.next();
                 }
@@ -38,7 +38,9 @@ pub(crate) fn join(tokens: Vec<Token>, text: &str, account: Currency) -> Vec<Tok
                     && (!token.has(Tags::FILLER) || joined.back_amount(1).is_some())
                     && (!token.has(Tags::ADD.union(Tags::STOP))
                         || next.is_some_and(|next| matches!(next.kind, Kind::Amount(_))))
-                    && !joined.is_whole_time(&token, next) =>
+                    && !joined.is_whole_time(&token, next)
+                    // "saldo fattura 17": what is paid, not how much.
+                    && !next.is_some_and(|next| next.has(Tags::LABEL)) =>
             {
                 joined.computed(token);
             }
@@ -103,7 +105,8 @@ impl Joiner<'_> {
     }
 
     /// Handles a number; `true` when the token after it has been used up too.
-    fn amount(&mut self, mut token: Token, mut amount: Amount, next: Option<&Token>) -> bool {
+    fn amount(&mut self, mut token: Token, mut amount: Amount, after: &[Token]) -> bool {
+        let next = after.first();
         let is_pronoun = token.has(Tags::ONE)
             && amount.currency.is_none()
             && self.back(1).is_some_and(|before| {
@@ -126,7 +129,12 @@ impl Joiner<'_> {
         if self.joins_date(&token, amount) {
             return false;
         }
-        if self.is_day(amount, next) {
+        if self.is_day(amount, after) {
+            // "tous les 5 du mois"
+            if let Some(every) = self.out.last_mut().filter(|every| every.has(Tags::EVERY)) {
+                every.tags = Tags::RHYTHM;
+                every.value = Some("monthly");
+            }
             token.kind = Kind::Masked;
             token.tags = Tags::ORDINAL;
             self.out.push(token);
@@ -364,8 +372,8 @@ impl Joiner<'_> {
         last.pasted |= token.pasted;
     }
 
-    /// Whether a number is a day of the month ("el día 15", "le 3").
-    fn is_day(&self, amount: Amount, next: Option<&Token>) -> bool {
+    /// Whether a number is a day of the month ("el día 15", "le 3", "tous les 5 du mois").
+    fn is_day(&self, amount: Amount, after: &[Token]) -> bool {
         let in_a_month = matches!(
             amount,
             Amount {
@@ -377,6 +385,16 @@ impl Joiner<'_> {
                 problem: None,
             }
         );
+        let next = after.first();
+        let of_a_month = next.is_some_and(|next| next.has(Tags::OF.union(Tags::FROM).union(Tags::INTO)))
+            && after[1..]
+                .iter()
+                .find(|token| !token.has(Tags::DET) || token.has(Tags::EVERY))
+                .is_some_and(|month| {
+                    month.kind == Kind::Word
+                        && (month.has(Tags::EVERY.union(Tags::RHYTHM).union(Tags::MONTH))
+                            || month.has(Tags::TIME_UNIT) && month.value == Some("month"))
+                });
         // "le 20 euros", "the 3 tickets"
         let counts = next.is_some_and(|next| {
             next.has(
@@ -386,7 +404,9 @@ impl Joiner<'_> {
                     .union(Tags::OF),
             ) || next.is_mark("%\u{2030}+*/")
         });
-        in_a_month && !counts && self.back_has(1, Tags::DAY_MARK)
+        let marked = self.back_has(1, Tags::DAY_MARK);
+        in_a_month
+            && (marked && (of_a_month || !counts) || self.back_has(1, Tags::EVERY) && of_a_month)
     }
 
     /// Whether digits without a currency are too many for an amount ("509882143", "332 118 904").

@@ -27,6 +27,9 @@ pub(crate) fn clause_move(context: &Context, base: usize, clause: &[Token]) -> M
     if let Some(cue) = pure_cue(clause) {
         return cue;
     }
+    if writes_reference(clause) {
+        return Move::Nothing;
+    }
     let Some(verb) = verb_of(clause).or_else(|| wished_noun(clause)) else {
         return without_verb(context, base, clause);
     };
@@ -104,6 +107,23 @@ pub(crate) fn clause_move(context: &Context, base: usize, clause: &[Token]) -> M
     }
 }
 
+/// "En el concepto ponle recibo 1190": what is to be written with the payment.
+fn writes_reference(clause: &[Token]) -> bool {
+    let mut words = clause
+        .iter()
+        .filter(|token| token.kind == Kind::Word && !token.has(LIGHT.union(Tags::DET)));
+    let (first, second) = (words.next(), words.next());
+    let leads = first.is_some_and(|first| first.has(Tags::INTO.union(Tags::ON).union(Tags::FOR)));
+    let names_it = second
+        .is_some_and(|second| second.has(Tags::TAIL) && !second.has(Tags::BECAUSE.union(Tags::TO)));
+    let goes_to_somebody = clause.windows(2).any(|pair| {
+        pair[0].kind == Kind::Word
+            && pair[0].has(Tags::TO)
+            && matches!(pair[1].kind, Kind::Name { .. })
+    });
+    leads && names_it && !goes_to_somebody
+}
+
 /// Whether what a verb takes is "it": the verb holds it ("dáselos"), it follows, or a word that is nothing else.
 fn means_it(clause: &[Token], verb: usize) -> bool {
     let word = |at: usize, tags: Tags| {
@@ -113,7 +133,10 @@ fn means_it(clause: &[Token], verb: usize) -> bool {
     };
     let next = verb + 1 + usize::from(clause.get(verb + 1).is_some_and(|next| next.is_mark("-")));
     let ends = clause.get(next + 1).is_none_or(|after| {
-        matches!(after.kind, Kind::Mark(_) | Kind::Name { .. })
+        // "pagar la Academia": an article before a name.
+        let named = matches!(after.kind, Kind::Name { .. }) && !clause[next].has(Tags::DET);
+        matches!(after.kind, Kind::Mark(_))
+            || named
             || after.kind == Kind::Word
                 && after.has(Tags::TO.union(Tags::INTO).union(Tags::PRONOUN).union(LIGHT))
     });
@@ -137,6 +160,9 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         return act;
     }
     let found = scan::scan(context, base, clause, None);
+    if wished_by_another(clause) && !found.items.is_empty() {
+        return Move::Refuse(Reason::Report);
+    }
     let has = |tags: Tags| {
         clause
             .iter()
@@ -233,9 +259,39 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     // "Tom 15": an amount and a payee and nothing else ask.
     let mut fragment = fragment(&found, pairs, repair, true);
     fragment.sends = has(Tags::FIX);
-    fragment.restrict = context.signs(clause).has(Signs::RESTRICT);
+    fragment.restrict =
+        context.signs(clause).has(Signs::RESTRICT) && !restricts_amount(context, clause);
     fragment.also |= first_word_is(clause, Tags::AND);
     Move::Fragment(fragment)
+}
+
+/// "Beatriz wanted 100": whoever is named right before a wish or need has it, not the customer.
+fn wished_by_another(clause: &[Token]) -> bool {
+    clause.windows(2).any(|pair| {
+        matches!(
+            pair[0].kind,
+            Kind::Name {
+                possessive: false,
+                ..
+            }
+        ) && pair[1].kind == Kind::Word
+            && pair[1].has(Tags::FRAME.union(Tags::FRAME_NEED))
+            && !pair[1].has(Tags::POLITE.union(LIGHT))
+    })
+}
+
+/// "à Beatriz só 45": behind the one it is for, the word is about the amount.
+fn restricts_amount(context: &Context, clause: &[Token]) -> bool {
+    let named = |before: &[Token]| {
+        before
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Name { .. }))
+    };
+    clause.windows(2).enumerate().any(|(at, pair)| {
+        context.belongs_to(&pair[0], Signs::RESTRICT)
+            && matches!(pair[1].kind, Kind::Amount(_))
+            && named(&clause[..at])
+    })
 }
 
 /// A pair of which only the slots are known.

@@ -252,10 +252,14 @@ impl Lexicon {
             .union(Tags::REFUND)
             .union(Tags::REFUND_INFINITIVE);
         let nouns = Tags::PAY_NOUN.union(Tags::PRONOUN).union(Tags::IT);
-        let known: std::collections::HashSet<String> = self
+        // By their spelling without accents: the word as the file has it, and whether it stands alone there.
+        let known: std::collections::HashMap<String, (String, bool)> = self
             .phrases
-            .keys()
-            .map(|word| without_accents(word))
+            .iter()
+            .map(|(word, phrases)| {
+                let alone = phrases.iter().any(|phrase| phrase.rest.is_empty());
+                (without_accents(word), (word.to_string(), alone))
+            })
             .collect();
         let stems: Vec<(String, Tags)> = self
             .phrases
@@ -282,8 +286,11 @@ impl Lexicon {
                     None => plain.as_str(),
                 };
                 let form = format!("{plain}{clitic}");
-                if !known.contains(&form) {
-                    self.insert(&[&form], None, tags.union(means));
+                match known.get(&form) {
+                    None => self.insert(&[&form], None, tags.union(means)),
+                    Some((_, true)) => {}
+                    // "envíalo a" is in the file, "envíalo" is not.
+                    Some((word, false)) => self.insert(&[word], None, tags.union(means)),
                 }
             }
         }

@@ -85,7 +85,11 @@ impl Names {
         let whole: Vec<String> = table.keys().cloned().collect();
         for (index, payee) in input.payees.iter().enumerate() {
             for name in spellings(payee) {
-                for part in parts(&name).filter(|part| !whole.iter().any(|name| name == part)) {
+                let runs = word_runs(&name);
+                for part in parts(&name)
+                    .chain(runs)
+                    .filter(|part| !whole.iter().any(|name| name == part))
+                {
                     add(&mut table, part, &What::Payee(index), false);
                 }
             }
@@ -308,6 +312,31 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
                 .all(|character| character.is_alphabetic() || character == '\'' || character == '-')
             && !LEGAL_FORMS.contains(part)
     })
+}
+
+/// Several words of a longer name that stand side by side ("Zé Pedro" of "Zé Pedro Matos").
+fn word_runs(name: &str) -> impl Iterator<Item = &str> {
+    /// A name of more words is called by one of them or as a whole.
+    const WORDS_MAX: usize = 6;
+    let ends: Vec<usize> = name
+        .match_indices(' ')
+        .map(|(at, _)| at)
+        .chain([name.len()])
+        .collect();
+    let count = ends.len();
+    let starts: Vec<usize> = std::iter::once(0)
+        .chain(ends.iter().take(count - 1).map(|end| end + 1))
+        .collect();
+    let runs = (0..count).flat_map(move |first| (first + 1..count).map(move |last| (first, last)));
+    runs.filter(move |run| count <= WORDS_MAX && *run != (0, count - 1))
+        .map(move |(first, last)| &name[starts[first]..ends[last]])
+        .filter(|run| {
+            let edges = [run.split(' ').next(), run.split(' ').next_back()];
+            !edges
+                .into_iter()
+                .flatten()
+                .any(|word| LEGAL_FORMS.contains(&word))
+        })
 }
 
 /// Whether every word of a name is also an ordinary word of some language.

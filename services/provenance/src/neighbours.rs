@@ -10,6 +10,9 @@ use crate::{
 /// Longest description of somebody before a name ("my little sister's new flatmate").
 const DESCRIPTION_WORDS_MAX: usize = 5;
 
+/// More known words in capitals than these, and the message is written in capitals.
+const SHOUTED_WORDS_MAX: usize = 2;
+
 /// Settles the words of a message that are more than one thing.
 ///
 /// `without_cases`: names stand in no cases here, so that a name behind a person's word is that person's.
@@ -17,6 +20,8 @@ pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bo
     for at in 0..tokens.len() {
         prefer_preposition(tokens, at);
         prefer_second_verb(tokens, at);
+        pay_for_me(tokens, at);
+        give_pronoun_to_verb(tokens, at);
         mask_code(tokens, folded, at);
     }
     if without_cases {
@@ -63,6 +68,47 @@ fn prefer_preposition(tokens: &mut [Token], at: usize) {
     }
 }
 
+/// What a language file gives a verb that means "for me" where a thing follows ("págame el alquiler").
+const FOR_ME: &str = "bill";
+
+/// What a language file gives a pronoun that stands before its verb ("le mandas 20").
+const BEFORE_ITS_VERB: &str = "him";
+
+/// "págame el alquiler": nobody asks the bank for money so; a bill is to be paid for the customer.
+fn pay_for_me(tokens: &mut [Token], at: usize) {
+    let is_word = |at: usize, tags: Tags| {
+        tokens
+            .get(at)
+            .is_some_and(|token| token.kind == Kind::Word && token.has(tags))
+    };
+    let article = is_word(at + 1, Tags::DET);
+    let thing = tokens.get(at + 2).is_some_and(|thing| {
+        thing.is_unknown()
+            || thing.kind == Kind::Word && thing.has(Tags::COMMON.union(Tags::LABEL))
+            || matches!(thing.kind, Kind::Name { .. })
+    });
+    if is_word(at, Tags::REVERSE) && tokens[at].value == Some(FOR_ME) && article && thing {
+        tokens[at].tags = Tags::PAY;
+    }
+}
+
+/// "quisiera que le mandaran 50": the verb holds the pronoun that stands before it.
+fn give_pronoun_to_verb(tokens: &mut [Token], at: usize) {
+    let verbs = Tags::PAY
+        .union(Tags::PAY_INFINITIVE)
+        .union(Tags::MAKE)
+        .union(Tags::MAKE_INFINITIVE);
+    let is_pronoun = tokens[at].kind == Kind::Word && tokens[at].value == Some(BEFORE_ITS_VERB);
+    if let Some(verb) = tokens.get_mut(at + 1)
+        && is_pronoun
+        && verb.kind == Kind::Word
+        && verb.has(verbs)
+        && !verb.has(Tags::PAY_NOUN)
+    {
+        verb.tags = verb.tags.union(Tags::PRONOUN);
+    }
+}
+
 /// "dai bonifica 20": before another verb of paying a word that also encourages does only that.
 fn prefer_second_verb(tokens: &mut [Token], at: usize) {
     let pays = |token: &Token| {
@@ -89,19 +135,27 @@ fn mask_code(tokens: &mut [Token], folded: &Folded, at: usize) {
     if !is_sigla(&tokens[at]) {
         return;
     }
-    let shouts = tokens.iter().enumerate().any(|(other, token)| {
-        other != at
-            && token.kind == Kind::Word
+    // Words in capitals that are known: somebody writes everything so.
+    let shouted = tokens.iter().filter(|token| {
+        token.kind == Kind::Word
             && !token.tags.is_empty()
             && token.end - token.start > 1
             && (token.start..token.end).all(|byte| folded.capital(byte))
     });
-    if shouts {
+    if shouted.count() > SHOUTED_WORDS_MAX {
         return;
     }
     let mut digits = None;
+    let hyphened = tokens
+        .get(at + 1)
+        .is_some_and(|mark| mark.glued && mark.is_mark("-/"))
+        && tokens
+            .get(at + 2)
+            .is_some_and(|next| next.glued && is_plain(next));
     if tokens.get(at + 1).is_some_and(is_plain) {
         digits = Some(at + 1);
+    } else if hyphened {
+        digits = Some(at + 2);
     } else if at > 0 && is_plain(&tokens[at - 1]) {
         digits = Some(at - 1);
     }

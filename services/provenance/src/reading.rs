@@ -445,10 +445,7 @@ fn denied_behind(
     tokens: &[Token],
     ranges: &[std::ops::Range<usize>],
 ) {
-    if said.len() != ranges.len() {
-        return;
-    }
-    for at in (1..said.len()).rev() {
+    for at in (1..said.len().min(ranges.len())).rev() {
         let parted = matches!(tokens[ranges[at].start - 1].kind, Kind::Mark(_));
         let denies = matches!(said[at].act, Move::TakeBack { .. });
         let payees = asides::named(context, &tokens[ranges[at - 1].clone()]);

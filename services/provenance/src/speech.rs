@@ -101,11 +101,17 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     let head = tokens.iter().find(|token| {
         token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR).union(Tags::NO))
     });
+    if question && asks_which(tokens) {
+        return Some(Reason::Question);
+    }
     let framed = said.has(Tags::FRAME.union(Tags::POLITE));
     // "Sanne heeft …, maak haar 33 over": behind the one it speaks of a verb tells.
     let named_first = tokens
         .iter()
-        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
+        .find(|token| {
+            !(token.has(LIGHT.union(Tags::REPAIR)) && token.kind == Kind::Word)
+                && !matches!(token.kind, Kind::Mark(_))
+        })
         .map(|first| &first.kind);
     let asks = if matches!(named_first, Some(Kind::Amount(_))) && !question {
         Tags::NONE
@@ -133,6 +139,42 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     }
     let tagged = tokens.last().is_some_and(|last| last.has(Tags::ASK_TAG));
     (question && !framed && !tagged).then_some(Reason::Question)
+}
+
+/// "Can you send 20 to Bob or is there a limit?": another possibility, without values of its own, makes it a question
+/// what is possible.
+fn asks_which(tokens: &[Token]) -> bool {
+    let is_word =
+        |token: &Token, tags: Tags| token.kind == Kind::Word && token.has(tags);
+    let Some(or) = tokens
+        .iter()
+        .rposition(|token| is_word(token, Tags::OR))
+    else {
+        return false;
+    };
+    let (before, behind) = (&tokens[..or], &tokens[or + 1..]);
+    let has_value = behind.iter().any(|token| {
+        matches!(
+            token.kind,
+            Kind::Name { .. } | Kind::Amount(_) | Kind::Account(_) | Kind::Date(_)
+        )
+    });
+    let small = LIGHT
+        .union(Tags::NO)
+        .union(Tags::NEG)
+        .union(Tags::ASK_TAG)
+        .union(Tags::DAY_WORD)
+        .union(Tags::WEEKDAY)
+        .union(Tags::VAGUE_TIME)
+        .union(Tags::PERSON)
+        .union(Tags::DET);
+    let says_something = behind
+        .iter()
+        .any(|token| token.kind == Kind::Word && !token.has(small));
+    let asks = before
+        .iter()
+        .any(|token| is_word(token, VERBS.union(Tags::FRAME)));
+    asks && says_something && !has_value
 }
 
 /// Whether an "if you" is a condition: it is a polite request only with a "could" beside the verb of paying.
