@@ -386,7 +386,8 @@ impl Joiner<'_> {
             }
         );
         let next = after.first();
-        let of_a_month = next.is_some_and(|next| next.has(Tags::OF.union(Tags::FROM).union(Tags::INTO)))
+        let of_a_month = next
+            .is_some_and(|next| next.has(Tags::OF.union(Tags::FROM).union(Tags::INTO)))
             && after[1..]
                 .iter()
                 .find(|token| !token.has(Tags::DET) || token.has(Tags::EVERY))

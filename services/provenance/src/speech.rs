@@ -144,12 +144,8 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
 /// "Can you send 20 to Bob or is there a limit?": another possibility, without values of its own, makes it a question
 /// what is possible.
 fn asks_which(tokens: &[Token]) -> bool {
-    let is_word =
-        |token: &Token, tags: Tags| token.kind == Kind::Word && token.has(tags);
-    let Some(or) = tokens
-        .iter()
-        .rposition(|token| is_word(token, Tags::OR))
-    else {
+    let is_word = |token: &Token, tags: Tags| token.kind == Kind::Word && token.has(tags);
+    let Some(or) = tokens.iter().rposition(|token| is_word(token, Tags::OR)) else {
         return false;
     };
     let (before, behind) = (&tokens[..or], &tokens[or + 1..]);
