@@ -5,6 +5,7 @@
 //! panel, and reads the database as its owner. It is for development and for those who want to check the product;
 //! nothing depends on it.
 
+pub mod agentdojo;
 pub mod case;
 pub mod cast;
 pub mod evidence;
