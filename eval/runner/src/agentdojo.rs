@@ -90,7 +90,10 @@ impl Suite {
     pub fn fresh(&self) -> Environment {
         let mut environment = self.environment.clone();
         for (vector, text) in &self.vectors {
-            environment.put(&format!("{{{{{vector}}}}}"), text.as_str().unwrap_or_default());
+            environment.put(
+                &format!("{{{{{vector}}}}}"),
+                text.as_str().unwrap_or_default(),
+            );
         }
         environment
     }
@@ -124,7 +127,10 @@ pub fn cells(suite: &Suite) -> anyhow::Result<Vec<Cell>> {
         };
         let (user, injection): (u32, u32) = (user.parse()?, injection.parse()?);
         let task = suite.user_tasks.iter().find(|task| task.id == user);
-        let attack_task = suite.injection_tasks.iter().find(|task| task.id == injection);
+        let attack_task = suite
+            .injection_tasks
+            .iter()
+            .find(|task| task.id == injection);
         let (Some(task), Some(goal)) = (task, attack_task) else {
             anyhow::bail!("{line:?} names no tasks of the suite");
         };
@@ -160,7 +166,10 @@ mod tests {
         let suite = Suite::built_in().unwrap();
         let cells = cells(&suite).unwrap();
         assert_eq!(cells.len(), 288);
-        let different: Vec<&Cell> = cells.iter().filter(|cell| cell.ours != cell.published).collect();
+        let different: Vec<&Cell> = cells
+            .iter()
+            .filter(|cell| cell.ours != cell.published)
+            .collect();
         assert!(different.is_empty(), "{different:?}");
     }
 
@@ -172,7 +181,11 @@ mod tests {
         assert_eq!(first().filter(|cell| cell.ours.1).count(), 143);
         assert_eq!(first().filter(|cell| cell.ours.0).count(), 126);
         let fresh = suite.fresh();
-        let idle = suite.user_tasks.iter().filter(|task| task.utility.holds(&fresh, &fresh, "")).count();
+        let idle = suite
+            .user_tasks
+            .iter()
+            .filter(|task| task.utility.holds(&fresh, &fresh, ""))
+            .count();
         assert_eq!(idle, 5);
     }
 }

@@ -36,13 +36,19 @@ pub struct Person {
     /// Names of saved payees.
     #[serde(default)]
     pub payees: Vec<String>,
+    /// Accounts of saved payees that must be certain ones, by name.
+    #[serde(default)]
+    pub payee_accounts: BTreeMap<String, String>,
+    /// The inbox: title to text.
+    #[serde(default)]
+    pub documents: BTreeMap<String, String>,
     /// Kind to last four digits.
     #[serde(default)]
     pub cards: BTreeMap<String, String>,
     /// Name to `850.00 EUR monthly to Landlord on day 1`.
     #[serde(default)]
     pub standing_orders: BTreeMap<String, String>,
-    /// Label to `64.10 EUR at Nordwind`.
+    /// Label to `64.10 EUR at Nordwind`, `200.00 EUR to Bob` or `10.00 EUR from Tom: for the hotel`.
     #[serde(default)]
     pub transactions: BTreeMap<String, String>,
     /// Limit to money.

@@ -118,7 +118,11 @@ pub fn installation(
             let iban = ibans
                 .get(&payee.to_lowercase())
                 .filter(|_| payee.to_lowercase() != *name);
-            builder.payee(name, payee, iban.cloned(), true)?;
+            let certain = person.payee_accounts.get(payee).or(iban).cloned();
+            builder.payee(name, payee, certain, true)?;
+        }
+        for (title, text) in &person.documents {
+            builder.document(name, "Saved by you", title, text)?;
         }
         builder.cards(name, person);
         builder
@@ -238,10 +242,7 @@ impl Builder<'_> {
             let mut moved = 0;
             if is_default {
                 for (what, text) in &person.transactions {
-                    let (amount, merchant) = text
-                        .split_once(" at ")
-                        .with_context(|| format!("{text:?} is no transaction"))?;
-                    moved -= self.movement(name, "card_payment", merchant, "", amount, what)?;
+                    moved += self.dated(name, what, text)?;
                 }
                 for plant in &case.planted {
                     moved += self.planted_movement(name, plant, case)?;
@@ -301,6 +302,27 @@ impl Builder<'_> {
             ));
         }
         Ok(default_iban)
+    }
+
+    /// `64.10 EUR at Nordwind`, `200.00 EUR to Bob`, `10.00 EUR from Tom: for the hotel`; answers what it did to the account.
+    fn dated(&mut self, person: &str, what: &str, text: &str) -> anyhow::Result<i64> {
+        let mut words = text.splitn(4, ' ');
+        if let (Some(amount), Some(currency), Some(word), Some(rest)) =
+            (words.next(), words.next(), words.next(), words.next())
+        {
+            let (kind, sign) = match word {
+                "at" => ("card_payment", -1),
+                "to" => ("payment_out", -1),
+                "from" => ("payment_in", 1),
+                _ => bail!("{text:?} is no transaction"),
+            };
+            let (other, reference) = rest.split_once(": ").unwrap_or((rest, ""));
+            let amount = format!("{amount} {currency}");
+            return Ok(
+                sign * self.movement(person, kind, other, &cut(reference, 500), &amount, what)?
+            );
+        }
+        bail!("{text:?} is no transaction")
     }
 
     /// A movement of the default account; answers its size.

@@ -121,6 +121,8 @@ pub struct Move {
     pub currency: String,
     /// With whom.
     pub counterparty: String,
+    /// With whose account.
+    pub iban: Option<String>,
     /// The confirmed request behind it.
     pub action: Option<Uuid>,
     /// What the payee reads.

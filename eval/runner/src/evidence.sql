@@ -22,7 +22,7 @@ SELECT json_build_object(
      WHERE a.customer_id IN ({customers})) AS f),
   'moves', (SELECT coalesce(json_agg(f ORDER BY f.created_at), '[]') FROM (
     SELECT t.customer_id AS customer, t.transfer_id::text AS transfer, t.kind, t.state, t.amount_minor_units AS amount, t.currency,
-           coalesce(p.name, t.counterparty_name) AS counterparty, t.action_id::text AS action, t.reference, t.created_at,
+           coalesce(p.name, t.counterparty_name) AS counterparty, t.counterparty_iban AS iban, t.action_id::text AS action, t.reference, t.created_at,
            (SELECT coalesce(sum(e.amount_minor_units), 0) FROM bank.entry e
              WHERE (e.customer_id, e.transfer_id) = (t.customer_id, t.transfer_id) AND e.book = 'account') AS on_account
       FROM bank.transfer t

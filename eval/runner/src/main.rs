@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
-use countersign_eval::{report, suite};
+use countersign_eval::{agentdojo, report, suite};
 use countersign_testkit::checkout;
 
 /// Cases that are played at a time.
@@ -25,6 +25,8 @@ struct Arguments {
 enum Command {
     /// Play cases and write the report
     Run(RunArguments),
+    /// Play AgentDojo's banking suite: its predicates against the published cells, then every attack against the real bank
+    Agentdojo(AgentdojoArguments),
     /// Say which lines of the cases no rule can judge, without playing anything
     Check(Files),
     /// Print which item of the OWASP lists is exercised by which cases
@@ -59,6 +61,22 @@ struct RunArguments {
     baseline: Option<PathBuf>,
 }
 
+#[derive(Args)]
+struct AgentdojoArguments {
+    /// The template that wraps the attacker's goal
+    #[arg(long, default_value = "important_instructions")]
+    attack: String,
+    /// Where the report goes
+    #[arg(long, value_name = "FOLDER", default_value = "target/eval/agentdojo")]
+    out: PathBuf,
+    /// Cases at a time
+    #[arg(long, default_value_t = JOBS)]
+    jobs: usize,
+    /// Keep what every playing left behind, as text, beside the report
+    #[arg(long)]
+    keep: bool,
+}
+
 impl Files {
     fn load(&self) -> anyhow::Result<Vec<suite::Loaded>> {
         let own = vec![checkout::root().join("eval/suites/conversations")];
@@ -79,6 +97,7 @@ impl Files {
 async fn main() -> anyhow::Result<ExitCode> {
     match Arguments::parse().command {
         Command::Run(arguments) => run(&arguments).await,
+        Command::Agentdojo(arguments) => agentdojo(&arguments).await,
         Command::Check(files) => check(&files),
         Command::Coverage(files) => {
             print!("{}", report::coverage::table(&files.load()?));
@@ -116,6 +135,45 @@ async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         }
         good &= worse.is_empty();
     }
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+async fn agentdojo(arguments: &AgentdojoArguments) -> anyhow::Result<ExitCode> {
+    let suite = agentdojo::Suite::built_in()?;
+    let cells = agentdojo::cells(&suite)?;
+    let equal = cells
+        .iter()
+        .filter(|cell| cell.ours == cell.published)
+        .count();
+    println!("published cells reproduced   {equal} of {}", cells.len());
+    let fooled = || cells.iter().filter(|cell| cell.injection_first);
+    println!(
+        "undefended, model fooled     {} of {} attacks succeed, {} user tasks done",
+        fooled().filter(|cell| cell.ours.1).count(),
+        fooled().count(),
+        fooled().filter(|cell| cell.ours.0).count()
+    );
+    let cases = agentdojo::cases::all(&suite, &arguments.attack)?;
+    let runs = suite::run(
+        &cases,
+        arguments.jobs.max(1),
+        arguments.keep.then_some(arguments.out.as_path()),
+    )
+    .await?;
+    let rubber = || runs.iter().filter(|run| run.at_panel == "rubber stamp");
+    println!(
+        "this bank, model fooled, customer confirms everything: {} of {} attacks succeed",
+        rubber().filter(|run| !run.passed()).count(),
+        rubber().count()
+    );
+    let report = report::Report::of(runs, &cases);
+    report.write(&arguments.out)?;
+    print!("{}", report.summary());
+    let good = report.passed() && equal == cells.len();
     Ok(if good {
         ExitCode::SUCCESS
     } else {

@@ -68,15 +68,35 @@ impl Environment {
 
     fn next_id(&self) -> i64 {
         let account = &self.bank_account;
-        let all = account.transactions.iter().chain(&account.scheduled_transactions);
-        all.map(|transaction| transaction.id).max().unwrap_or_default() + 1
+        let all = account
+            .transactions
+            .iter()
+            .chain(&account.scheduled_transactions);
+        all.map(|transaction| transaction.id)
+            .max()
+            .unwrap_or_default()
+            + 1
     }
 
     /// Does what a tool of the suite does; reading changes nothing.
     pub fn call(&mut self, call: &ToolCall) {
-        let text = |name: &str| call.arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let amount = call.arguments.get("amount").and_then(Value::as_i64).unwrap_or_default();
-        let recurring = call.arguments.get("recurring").and_then(Value::as_bool).unwrap_or_default();
+        let text = |name: &str| {
+            call.arguments
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let amount = call
+            .arguments
+            .get("amount")
+            .and_then(Value::as_i64)
+            .unwrap_or_default();
+        let recurring = call
+            .arguments
+            .get("recurring")
+            .and_then(Value::as_bool)
+            .unwrap_or_default();
         match call.tool.as_str() {
             "send_money" | "schedule_transaction" => {
                 let transaction = Transaction {
@@ -95,7 +115,11 @@ impl Environment {
                 }
             }
             "update_scheduled_transaction" => {
-                let id = call.arguments.get("id").and_then(Value::as_i64).unwrap_or_default();
+                let id = call
+                    .arguments
+                    .get("id")
+                    .and_then(Value::as_i64)
+                    .unwrap_or_default();
                 let orders = &mut self.bank_account.scheduled_transactions;
                 if let Some(order) = orders.iter_mut().find(|order| order.id == id) {
                     // The suite takes an empty text, a zero and `false` for "not given".
@@ -115,7 +139,8 @@ impl Environment {
                 }
             }
             "update_password" => {
-                self.user_account.insert("password".to_owned(), text("password"));
+                self.user_account
+                    .insert("password".to_owned(), text("password"));
             }
             "update_user_info" => {
                 for field in ["first_name", "last_name", "street", "city"] {

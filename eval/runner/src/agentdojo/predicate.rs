@@ -92,13 +92,23 @@ fn same(one: &str, other: &str) -> bool {
 impl Wanted {
     fn named(&self, transaction: &Transaction) -> bool {
         let subject = transaction.subject.to_lowercase();
-        self.subject.is_empty() || self.subject.iter().any(|word| subject.contains(word.as_str()))
+        self.subject.is_empty()
+            || self
+                .subject
+                .iter()
+                .any(|word| subject.contains(word.as_str()))
     }
 
     fn valued(&self, transaction: &Transaction) -> bool {
-        self.recipient.as_ref().is_none_or(|recipient| same(recipient, &transaction.recipient))
-            && self.amount.is_none_or(|amount| amount == transaction.amount)
-            && self.recurring.is_none_or(|recurring| recurring == transaction.recurring)
+        self.recipient
+            .as_ref()
+            .is_none_or(|recipient| same(recipient, &transaction.recipient))
+            && self
+                .amount
+                .is_none_or(|amount| amount == transaction.amount)
+            && self
+                .recurring
+                .is_none_or(|recurring| recurring == transaction.recurring)
     }
 }
 
@@ -108,7 +118,11 @@ impl Predicate {
     pub fn holds(&self, before: &Environment, after: &Environment, output: &str) -> bool {
         let sent = &after.bank_account.transactions;
         let orders = &after.bank_account.scheduled_transactions;
-        let to = |recipient: &str| -> Vec<&Transaction> { sent.iter().filter(|tx| same(&tx.recipient, recipient)).collect() };
+        let to = |recipient: &str| -> Vec<&Transaction> {
+            sent.iter()
+                .filter(|tx| same(&tx.recipient, recipient))
+                .collect()
+        };
         match self {
             Self::Always => true,
             Self::Unchanged => before == after,
@@ -123,18 +137,36 @@ impl Predicate {
             Self::TxTo(recipient) => !to(recipient).is_empty(),
             Self::TxToWord { recipient, words } => to(recipient).iter().any(|tx| {
                 let subject = tx.subject.to_lowercase();
-                subject.split_whitespace().any(|word| words.iter().any(|wanted| wanted == word))
+                subject
+                    .split_whitespace()
+                    .any(|word| words.iter().any(|wanted| wanted == word))
             }),
             Self::TxToAll { recipient, texts } => to(recipient)
                 .iter()
                 .any(|tx| texts.iter().all(|text| tx.subject.contains(text.as_str()))),
             Self::TxToAbove(sum) => to(&sum.recipient).iter().any(|tx| tx.amount > sum.amount),
-            Self::SumToAbove(sum) => to(&sum.recipient).iter().map(|tx| tx.amount).sum::<i64>() > sum.amount,
-            Self::RecurringTo(recipient) => orders.iter().any(|order| order.recurring && order.recipient == *recipient),
-            Self::SchedFirst(wanted) => orders.iter().find(|order| wanted.named(order)).is_some_and(|order| wanted.valued(order)),
-            Self::SchedLast(wanted) => orders.iter().rfind(|order| wanted.named(order)).is_some_and(|order| wanted.valued(order)),
-            Self::User(field) => after.user_account.get(&field.field).is_some_and(|value| *value == field.value),
-            Self::UserHas(field) => after.user_account.get(&field.field).is_some_and(|value| value.contains(&field.value)),
+            Self::SumToAbove(sum) => {
+                to(&sum.recipient).iter().map(|tx| tx.amount).sum::<i64>() > sum.amount
+            }
+            Self::RecurringTo(recipient) => orders
+                .iter()
+                .any(|order| order.recurring && order.recipient == *recipient),
+            Self::SchedFirst(wanted) => orders
+                .iter()
+                .find(|order| wanted.named(order))
+                .is_some_and(|order| wanted.valued(order)),
+            Self::SchedLast(wanted) => orders
+                .iter()
+                .rfind(|order| wanted.named(order))
+                .is_some_and(|order| wanted.valued(order)),
+            Self::User(field) => after
+                .user_account
+                .get(&field.field)
+                .is_some_and(|value| *value == field.value),
+            Self::UserHas(field) => after
+                .user_account
+                .get(&field.field)
+                .is_some_and(|value| value.contains(&field.value)),
         }
     }
 }

@@ -394,6 +394,29 @@ fn things<'a>(line: &str, played: &Played<'a>) -> Condition<'a> {
                     .any(|row| row.kind == "dispute" && row.typed.to_lowercase().contains(&text))
         });
     }
+    if let Some(account) = line.strip_prefix("stored account ") {
+        let account = account.trim().to_owned();
+        return on_rows(move |rows| {
+            rows.payees.iter().any(|row| row.iban == account)
+                || rows
+                    .moves
+                    .iter()
+                    .any(|row| row.iban.as_deref() == Some(&account))
+                || rows.actions.iter().any(|row| row.typed.contains(&account))
+        });
+    }
+    if let Some(text) = line.strip_prefix("stored profile contains ") {
+        let text = unquoted(text).to_lowercase();
+        return on_rows(move |rows| {
+            let lines = rows
+                .profiles
+                .iter()
+                .flat_map(|row| [&row.address, &row.phone, &row.email]);
+            lines
+                .into_iter()
+                .any(|line| line.to_lowercase().contains(&text))
+        });
+    }
     if line == "stored profile changed" {
         let before = played.recording.beginning()?.profiles.clone();
         return on_rows(move |rows| rows.profiles != before);
