@@ -122,6 +122,7 @@ impl Panel {
             "pick_card" => self.fill(&at, &["card"], value).await?,
             "pick_order" => self.fill(&at, &["order"], value).await?,
             "pick_transaction" => self.fill(&at, &["transaction"], value).await?,
+            "pick_frequency" => self.fill(&at, &["frequency"], value).await?,
             "pick_reason" => self.fill(&at, &["dispute_reason"], value).await?,
             "type_amount" => self.fill(&at, &["amount"], value).await?,
             "type_payee_iban" => self.fill(&at, &["payee_iban"], value).await?,
