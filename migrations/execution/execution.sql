@@ -24,6 +24,9 @@ BEGIN
     RAISE EXCEPTION 'no such action' USING ERRCODE = 'CS002';
   END IF;
   PERFORM bank.append_event_for(who, new_state, which, bank.plain_event(new_state, which, which));
+  -- Whoever agreed and waits is told that nothing came of it.
+  PERFORM bank.notify(who, 'not_sent', bank.shown_in(h.record, 'button'), which, bank.short_code_of(h.executed_hash))
+     FROM bank.hold h WHERE h.customer_id = who AND h.action_id = which;
 END
 $$;
 
@@ -264,6 +267,9 @@ BEGIN
      WHERE NOT EXISTS (SELECT FROM bank.payee p WHERE p.customer_id = who AND p.iban = v.typed ->> 'payee_iban');
   WHEN 'profile_change' THEN
     IF v.profile_field IS NULL OR coalesce(v.typed ->> 'value', '') = '' THEN RETURN 'incomplete'; END IF;
+    -- Told to the old address; what tells of the Confirm goes to the new one.
+    PERFORM bank.notify(who, 'changed', 'Your ' || CASE v.profile_field WHEN 'email' THEN 'e-mail address' WHEN 'phone' THEN 'phone number'
+      ELSE v.profile_field END, act.action_id, '');
     INSERT INTO bank.profile (customer_id) VALUES (who) ON CONFLICT (customer_id) DO NOTHING;
     UPDATE bank.profile SET
       address = CASE WHEN v.profile_field = 'address' THEN v.typed ->> 'value' ELSE address END,
@@ -321,6 +327,7 @@ BEGIN
   event_number := bank.append_event_for(who, 'confirmed', act.action_id, p_event);
   INSERT INTO bank.execution (customer_id, action_id, version, confirm_hash, executed_hash, note, record, event_sequence)
   VALUES (who, act.action_id, p_version, p_confirm_hash, p_executed_hash, p_note, p_record, event_number);
+  PERFORM bank.notify(who, 'confirmed', bank.shown_in(p_record, 'button'), act.action_id, bank.short_code_of(p_executed_hash));
 END
 $$;
 
@@ -346,6 +353,7 @@ BEGIN
   VALUES (who, act.action_id, p_version, why, p_confirm_hash, p_executed_hash, p_note, p_record, moment,
     CASE WHEN why IN ('name_no_match', 'cooling_off') THEN moment + setting.cooling_off_seconds * interval '1 second' END,
     moment + setting.hold_seconds_max * interval '1 second', event_number);
+  PERFORM bank.notify(who, 'held', bank.shown_in(p_record, 'button'), act.action_id, bank.short_code_of(p_executed_hash));
 END
 $$;
 
@@ -354,7 +362,7 @@ $$;
 --
 -- With `p_hold` the bank waits: the action is held with its reason and deadlines, and nothing moves yet. `p_event` then says so.
 --
--- Answers: executed, held, already_executed, already_held, not_found, not_open, stale_card, expired, or the code of the rule that
+-- Answers: executed, held, already_executed, already_held, not_found, not_open, stale_card, frozen, expired, or the code of the rule that
 -- refused. Only executed, held, expired and a refusal by a rule change anything.
 DROP FUNCTION IF EXISTS bank.confirm_action(uuid, integer, text, bytea, bytea, text, bytea, uuid[], bytea);
 CREATE OR REPLACE FUNCTION bank.confirm_action(
@@ -390,6 +398,9 @@ BEGIN
   END IF;
   IF act.current_version <> p_version THEN
     RETURN 'stale_card';
+  END IF;
+  IF bank.is_frozen(who) AND NOT bank.may_while_frozen(act.kind) THEN
+    RETURN 'frozen';
   END IF;
   UPDATE bank.card_shown c SET consumed_at = bank.bank_clock()
    WHERE c.customer_id = who AND c.nonce_hash = pg_catalog.sha256(pg_catalog.convert_to(p_nonce, 'UTF8'))
@@ -473,7 +484,7 @@ BEGIN
   END IF;
   event_number := bank.append_event_for(who, 'undone', which, bank.undone_event(who, done, voided, by_what, moment));
   INSERT INTO bank.undo (customer_id, action_id, undone_at, how, event_sequence) VALUES (who, which, moment, by_what, event_number);
-  PERFORM pg_catalog.pg_notify('countersign_wake', '');
+  PERFORM bank.notify(who, 'undone', bank.shown_in(done.record, 'button'), which, bank.short_code_of(done.executed_hash));
   RETURN 'undone';
 END
 $$;
@@ -558,6 +569,9 @@ BEGIN
   SELECT * INTO STRICT v FROM bank.pending_version x WHERE x.customer_id = who AND x.action_id = p_action AND x.version = kept.version;
   IF refusal IS NULL AND act.current_version <> kept.version THEN
     refusal := 'changed';
+  END IF;
+  IF bank.is_frozen(who) THEN
+    refusal := 'frozen';
   END IF;
   IF refusal IS NULL AND act.kind IN ('transfer', 'refund', 'standing_order_create') THEN
     refusal := bank.check_payments(who, act, v);

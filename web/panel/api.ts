@@ -62,6 +62,24 @@ export interface Card {
   readonly superseded_by: string | null;
   readonly message: string | null;
   readonly receipt: string | null;
+  /** How long it can be undone after Confirm, in seconds; null where no money goes to somebody else. */
+  readonly undo_seconds: number | null;
+  /** Until when it can be undone; null once it cannot. */
+  readonly undo_until: string | null;
+  /** When it was undone. */
+  readonly undone: string | null;
+  /** Why the bank waits, while it does. */
+  readonly hold: CardHold | null;
+}
+
+/** Why the bank waits after a Confirm, and how long. */
+export interface CardHold {
+  readonly reason: string;
+  readonly text: string;
+  /** When it goes by itself; null where something has to happen first. */
+  readonly goes: string | null;
+  /** When it ends unsent. */
+  readonly ends: string;
 }
 
 /** Labels of the rows that hold nothing but a name, which may be one that an outsider chose. */
@@ -80,6 +98,8 @@ export function headline(card: Card): string {
 /** Every request worth showing now, with the server's clock. */
 export interface Cards {
   readonly server_time: string;
+  /** Notices that were not listed yet. */
+  readonly unread: number;
   readonly cards: readonly Card[];
 }
 
@@ -90,6 +110,8 @@ export interface Confirmed {
   readonly short_code: string | null;
   readonly balance: string | null;
   readonly message: string;
+  readonly undo_until: string | null;
+  readonly hold: CardHold | null;
 }
 
 /** A refusal as the server words it: `code` for the page, `detail` for the person. */

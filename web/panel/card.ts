@@ -3,7 +3,8 @@
 // they change, the list throws the drawing away and makes a new one.
 
 import { sayPolitely } from "./announce.js";
-import { NAME_ROWS, headline, namesOf, type Card, type CardPayment, type Confirmed, type OpenSlot } from "./api.js";
+import { holdPart, undoPart, type Counting } from "./after.js";
+import { NAME_ROWS, headline, namesOf, type Card, type CardHold, type CardPayment, type Confirmed, type OpenSlot } from "./api.js";
 import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
 import { make } from "./dom.js";
 import { Gesture } from "./gesture.js";
@@ -16,6 +17,7 @@ import { spoken, written } from "./words.js";
 export interface Acts {
   confirm(view: CardView, note: string): void;
   cancel(view: CardView): void;
+  undo(view: CardView): void;
   keep(view: CardView): void;
   fill(view: CardView, values: readonly { slot: OpenSlot; value: string }[]): void;
   drop(view: CardView, payment: CardPayment): void;
@@ -56,6 +58,7 @@ export class CardView {
   readonly #heading: HTMLHeadingElement;
   #gesture: Gesture | null = null;
   #ticker: number | undefined;
+  #after: Counting | null = null;
 
   constructor(
     readonly card: Card,
@@ -181,7 +184,39 @@ export class CardView {
       addRow(rows, "Short code", [make("code", { text: done.short_code })]);
     }
     const links = done.receipt === null ? [] : [receiptLink(done.receipt)];
-    this.#body.replaceChildren(...payments, rows, ...links);
+    this.#body.replaceChildren(...this.#afterwards(done.undo_until, done.hold), ...payments, rows, ...links);
+  }
+
+  /** Whether the drawing offers to undo. */
+  get offersUndo(): boolean {
+    return this.#after !== null && this.element.dataset["state"] === "confirmed";
+  }
+
+  /** What can still be done after the Confirm: undo it, or cancel what the bank holds. */
+  #afterwards(undoUntil: string | null, hold: CardHold | null): Node[] {
+    const about = spoken(this.card.button, this.names);
+    if (hold !== null) {
+      this.#after = holdPart(hold);
+      const foot = make("div", { class: "card-foot" }, [this.#button("Cancel", () => this.acts.cancel(this))]);
+      return [this.#after.element, foot];
+    }
+    if (undoUntil === null) return [];
+    const part = undoPart(
+      undoUntil,
+      about,
+      () => {
+        if (!this.busy) this.acts.undo(this);
+      },
+      () => {
+        const focused = this.hasFocus;
+        part.element.remove();
+        this.#after = null;
+        this.say("On its way.");
+        if (focused) this.focusText();
+      },
+    );
+    this.#after = part;
+    return [part.element];
   }
 
   /** It is over without this page having done it, or it vanished from the list. */
@@ -200,6 +235,8 @@ export class CardView {
     this.#gesture?.end();
     this.#gesture = null;
     window.clearInterval(this.#ticker);
+    this.#after?.end();
+    this.#after = null;
   }
 
   #drawOver(state: string, message: string | null): void {
@@ -222,6 +259,9 @@ export class CardView {
           }),
         ]),
       );
+    }
+    if (this.card.state === state && (this.card.hold !== null || this.card.undo_until !== null)) {
+      parts.push(...this.#afterwards(this.card.undo_until, this.card.hold), ...this.#rows());
     }
     if (this.card.receipt !== null) parts.push(receiptLink(this.card.receipt));
     this.#body.replaceChildren(...parts);
@@ -334,7 +374,12 @@ export class CardView {
         },
       );
     }
-    return [button, heard, why];
+    const undo = card.undo_seconds ?? 0;
+    const note =
+      undo === 0 || card.warnings.some((warning) => warning.code.startsWith("held_"))
+        ? []
+        : [make("p", { class: "undo-note", text: `After your press you have ${undo} seconds to undo it.` })];
+    return [...note, button, heard, why];
   }
 
   #time(): HTMLElement {

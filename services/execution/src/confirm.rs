@@ -172,7 +172,9 @@ pub async fn confirm(
             Err(ActError::Expired)
         }
         "not_found" => Err(ActError::NotFound),
-        "stale_card" | "not_open" => Err(stale(transaction, &action, &facts, nonce).await?),
+        "stale_card" | "not_open" | "frozen" => {
+            Err(stale(transaction, &action, &facts, nonce).await?)
+        }
         refusal => {
             let refusal = refusal.to_owned();
             transaction.commit().await?;

@@ -82,6 +82,10 @@ pub(crate) fn draw(
             card.you_wrote = wording::excerpt(ground.input, *clause).map(|text| YouWrote { text });
         }
     }
+    if facts.frozen && !may_while_frozen(action.kind) {
+        card.message = Some(wording::refusal("frozen").to_owned());
+        return Ok(Drawn { card, record: None });
+    }
     card.payments = picture.payments_to_drop();
     card.open_slots = open_slots(action, facts);
     card.left_today = picture.left_today();
@@ -141,6 +145,14 @@ fn blank(action: &StoredAction, picture: &Picture<'_>) -> Card {
         undone: None,
         hold: None,
     }
+}
+
+/// Whether a kind of action may take effect while payments are stopped: what makes less leave may. The database says the same.
+const fn may_while_frozen(kind: ActionKind) -> bool {
+    matches!(
+        kind,
+        ActionKind::CardFreeze | ActionKind::StandingOrderCancel | ActionKind::Dispute
+    )
 }
 
 /// One sentence for a card that is over.

@@ -71,6 +71,8 @@ pub(crate) struct Facts {
     pub hold_seconds_max: i32,
     /// How long a payment can be undone after Confirm.
     pub undo_seconds: i32,
+    /// Whether the customer, or a notice of theirs, stopped what leaves.
+    pub frozen: bool,
     /// Above these amounts a payment waits for an operator.
     pub operator_rules: Vec<Money>,
     /// A payment that takes more of the account than this is asked about where a payee is new.
@@ -115,6 +117,7 @@ impl Facts {
         let clock = sqlx::query!(
             r#"SELECT bank.bank_clock() AS "now!", bank.bank_day() AS "today!", rules_version, new_payee_seconds, large_share_percent,
                       cooling_off_seconds, hold_seconds_max, bank.my_undo_seconds() AS "undo_seconds!",
+                      EXISTS (SELECT FROM bank.payment_freeze WHERE customer_id = bank.current_customer() AND lifted_at IS NULL) AS "frozen!",
                       (SELECT locale FROM bank.customer WHERE customer_id = bank.current_customer()) AS "locale!"
                  FROM bank.setting"#
         )
@@ -129,6 +132,7 @@ impl Facts {
             cooling_off_seconds: clock.cooling_off_seconds,
             hold_seconds_max: clock.hold_seconds_max,
             undo_seconds: clock.undo_seconds,
+            frozen: clock.frozen,
             operator_rules: Vec::new(),
             large_share_percent: clock.large_share_percent,
             accounts: Vec::new(),

@@ -22,6 +22,7 @@ pub mod keep;
 pub mod loops;
 mod matching;
 mod next_version;
+pub mod notices;
 mod picture;
 pub mod receipt;
 mod recheck;

@@ -148,6 +148,9 @@ pub(crate) fn refusal(code: &str) -> &'static str {
         "limit_name_check" => {
             "Nothing was sent: the account is in another name, and the limit for that is lower. Check the number with the payee."
         }
+        "frozen" => {
+            "Nothing was sent: your payments are stopped. You can let them go again under Safety."
+        }
         "insufficient_funds" => "Nothing was sent: the account does not hold enough.",
         "currency_mismatch" => "Nothing was sent: the two accounts are not in the same currency.",
         _ => "The bank could not do this now. Nothing was changed.",

@@ -15,6 +15,18 @@ pub struct App {
     pub chat_origin: Arc<str>,
     /// The demo's customers; none outside the demo.
     pub demo: Option<Arc<Demo>>,
+    /// The bank's number for emergencies.
+    pub bank_phone: Arc<str>,
     /// Who waits for a wake-up.
     pub wakes: Wakes,
+}
+
+impl App {
+    /// The bank's number as a program dials it.
+    pub fn tel(&self) -> String {
+        self.bank_phone
+            .chars()
+            .filter(|character| !character.is_whitespace())
+            .collect()
+    }
 }

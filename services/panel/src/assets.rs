@@ -20,6 +20,7 @@ macro_rules! assets {
 const ASSETS: Assets = assets! {
     "tokens.css": STYLE,
     "panel/panel.css": STYLE,
+    "panel/after.js": JAVASCRIPT,
     "panel/announce.js": JAVASCRIPT,
     "panel/api.js": JAVASCRIPT,
     "panel/card.js": JAVASCRIPT,
@@ -34,6 +35,7 @@ const ASSETS: Assets = assets! {
     "panel/login.js": JAVASCRIPT,
     "panel/main.js": JAVASCRIPT,
     "panel/note.js": JAVASCRIPT,
+    "panel/notme.js": JAVASCRIPT,
     "panel/payments.js": JAVASCRIPT,
     "panel/slots.js": JAVASCRIPT,
     "panel/times.js": JAVASCRIPT,

@@ -5,6 +5,8 @@ use countersign_receipts::LogKeyFile;
 use countersign_serve::Listen;
 use serde::Deserialize;
 
+use crate::notices::Channels;
+
 /// Everything the panel is told. An unknown or missing field stops the start.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +27,12 @@ pub struct Config {
     pub releaser_database_url: Secret,
     /// The database, as the role that gathers events into the bank's log.
     pub notary_database_url: Secret,
+    /// The database, as the role that claims notices to deliver.
+    pub relay_database_url: Secret,
+    /// How notices reach customers beside the panel.
+    pub notices: Channels,
+    /// The bank's number for emergencies, as people dial it.
+    pub bank_phone: String,
     /// The key that signs heads of the bank's log.
     pub notary_key: LogKeyFile,
     /// The name of the bank's log in its checkpoints.

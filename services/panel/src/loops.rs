@@ -1,4 +1,4 @@
-//! The bank's loops beside the pages: poster, expiry sweeper, releaser, notary. Each has a login of its own.
+//! The bank's loops beside the pages: poster, expiry sweeper, releaser, outbox relay, notary. Each has a login of its own.
 
 use std::{fmt::Display, future::Future, time::Duration};
 
@@ -6,7 +6,7 @@ use countersign_execution::loops::{notary, poster, releaser, sweeper};
 use countersign_receipts::LogSigner;
 use sqlx::PgPool;
 
-use crate::session::new_secret;
+use crate::{notices::Relay, session::new_secret};
 
 /// Pause between two turns of the poster and of the sweeper.
 const TURN: Duration = Duration::from_millis(500);
@@ -36,6 +36,11 @@ pub async fn release(pool: PgPool, pages: PgPool) {
             .map(drop)
     })
     .await;
+}
+
+/// Delivers notices, for ever.
+pub async fn relay(pool: PgPool, relay: Relay) {
+    repeat("relay", TURN, async || relay.turn(&pool).await).await;
 }
 
 /// Gathers events into the bank's log and signs its head, for ever.

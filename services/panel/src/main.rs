@@ -2,7 +2,8 @@
 //!
 //! The one origin whose press counts. It draws stored values that it recomputed, carries the hash of
 //! what it showed to the one execution function, and frames the chat without listening to it. It reads no
-//! model's text. Beside its pages it runs the bank's loops (poster, expiry sweeper, releaser, notary), each under a
+//! model's text. Beside its pages it runs the bank's loops (poster, expiry sweeper, releaser,
+//! outbox relay, notary), each under a
 //! database role of its own.
 
 mod app;
@@ -10,6 +11,7 @@ mod assets;
 mod config;
 mod cookie;
 mod loops;
+mod notices;
 mod page;
 mod refusal;
 mod router;
@@ -26,7 +28,7 @@ use countersign_domain::Secret;
 use countersign_receipts::LogSigner;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
-use crate::{app::App, config::Config, wake::Wakes};
+use crate::{app::App, config::Config, notices::Relay, wake::Wakes};
 
 /// Connections of the pages' role. Streams hold none while they wait.
 const PAGE_CONNECTIONS_MAX: u32 = 16;
@@ -38,16 +40,24 @@ const ACQUIRE_TIME_OUT: Duration = Duration::from_secs(4);
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     countersign_serve::init_logging("panel");
-    let config: Config = countersign_serve::read_config()?;
+    let mut config: Config = countersign_serve::read_config()?;
+    let channels = std::mem::take(&mut config.notices);
     let pool = pool(&config.database_url, PAGE_CONNECTIONS_MAX)
         .context("the pages' database address is not understood")?;
     let wakes = Wakes::default();
     tokio::spawn(wakes.clone().listen(config.database_url.clone()));
+    // One provider for all TLS that this process speaks: mail and webhook.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     start_loops(&config, &pool)?;
+    let relay = Relay::new(channels, &config.panel_origin)?;
+    let relay_pool = self::pool(&config.relay_database_url, LOOP_CONNECTIONS_MAX)
+        .context("the relay's database address is not understood")?;
+    tokio::spawn(loops::relay(relay_pool, relay));
     let app = App {
         pool,
         chat_origin: config.chat_origin.as_str().into(),
         demo: config.demo.clone().map(Arc::new),
+        bank_phone: config.bank_phone.as_str().into(),
         wakes,
     };
     let router = router::router(app, &config.panel_origin);

@@ -6,18 +6,20 @@ use axum::{
     http::{StatusCode, request::Parts},
     response::{Html, IntoResponse, Response},
 };
+use countersign_execution::ActError;
 use countersign_serve::Problem;
 use countersign_store::{SessionError, read::ReadError};
 
 use crate::{app::App, assets, cookie, session, session::Session};
 
 /// The places a signed-in customer can go, with their addresses.
-const PLACES: [(&str, &str); 5] = [
+const PLACES: [(&str, &str); 6] = [
     ("/", "Home"),
     ("/accounts", "Accounts"),
     ("/activity", "Activity"),
     ("/receipts", "Receipts"),
     ("/limits", "Limits"),
+    ("/safety", "Safety"),
 ];
 
 /// The part of a page that is the same on each.
@@ -40,6 +42,14 @@ pub struct Visitor {
     pub name: String,
     /// Who can be picked instead; empty outside the demo.
     pub demo: Vec<Pick>,
+    /// Notices that were not listed yet.
+    pub unread: i64,
+    /// Whether outgoing payments are stopped.
+    pub frozen: bool,
+    /// The bank's number for emergencies.
+    pub phone: String,
+    /// The same as a program dials it.
+    pub tel: String,
 }
 
 /// One line of the demo's picker.
@@ -84,6 +94,10 @@ impl Shell {
             visitor: Some(Visitor {
                 name: session.name.clone(),
                 demo,
+                unread: session.unread,
+                frozen: session.frozen,
+                phone: app.bank_phone.to_string(),
+                tel: app.tel(),
             }),
         }
     }
@@ -134,6 +148,15 @@ struct TroublePage {
     shell: Shell,
     heading: &'static str,
     text: &'static str,
+}
+
+/// A page's refusal for an act that had no effect.
+pub fn act_error(error: ActError) -> PageError {
+    match error {
+        ActError::NotFound => PageError::NotFound,
+        ActError::SessionEnded => PageError::SignedOut,
+        other => PageError::Unavailable(Box::new(other)),
+    }
 }
 
 /// The page for somebody without a session. 401, so that no program takes it for the page asked for.

@@ -30,6 +30,10 @@ pub struct Session {
     pub name: String,
     /// Language and region, such as `en`.
     pub locale: String,
+    /// Notices that were not listed yet.
+    pub unread: i64,
+    /// Whether outgoing payments are stopped.
+    pub frozen: bool,
 }
 
 /// Finds the session behind a secret; none when it is wrong, ended, or another login's.
@@ -38,15 +42,22 @@ pub struct Session {
 /// When the database does not answer.
 pub async fn find(pool: &PgPool, secret: Secret) -> Result<Option<Session>, SessionError> {
     let mut transaction = begin(pool, &secret).await?;
-    let row = sqlx::query!("SELECT customer_id, display_name, locale FROM bank.customer")
-        .fetch_optional(&mut *transaction)
-        .await?;
+    let row = sqlx::query!(
+        r#"SELECT c.customer_id, c.display_name, c.locale,
+                  (SELECT count(*) FROM bank.notice n WHERE n.customer_id = c.customer_id AND n.read_at IS NULL) AS "unread!",
+                  EXISTS (SELECT FROM bank.payment_freeze f WHERE f.customer_id = c.customer_id AND f.lifted_at IS NULL) AS "frozen!"
+             FROM bank.customer c"#
+    )
+    .fetch_optional(&mut *transaction)
+    .await?;
     transaction.rollback().await?;
     Ok(row.map(|row| Session {
         secret,
         customer: CustomerId::from_uuid(row.customer_id),
         name: row.display_name,
         locale: row.locale,
+        unread: row.unread,
+        frozen: row.frozen,
     }))
 }
 

@@ -6,7 +6,7 @@ DO $roles$
 DECLARE
   name text;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['bank_mcp', 'intake', 'panel', 'poster', 'sweeper', 'releaser', 'notary', 'dashboard'] LOOP
+  FOREACH name IN ARRAY ARRAY['bank_mcp', 'intake', 'panel', 'poster', 'sweeper', 'releaser', 'relay', 'notary', 'dashboard'] LOOP
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = name) THEN
       EXECUTE format('CREATE ROLE %I', name);
     END IF;

@@ -13,16 +13,20 @@ pub const ROLES_SQL: &str = include_str!("../sql/roles.sql");
 pub const DATABASE_SQL: &str = include_str!("../sql/database.sql");
 
 /// The execution path, applied after the migrations.
-pub const EXECUTION_SQL: &str = include_str!("../../../migrations/execution/execution.sql");
+pub const EXECUTION_SQL: &str = concat!(
+    include_str!("../../../migrations/execution/notices.sql"),
+    include_str!("../../../migrations/execution/execution.sql"),
+);
 
 /// The roles that log in, one per process or loop.
-pub const LOGIN_ROLES: [&str; 8] = [
+pub const LOGIN_ROLES: [&str; 9] = [
     "bank_mcp",
     "intake",
     "panel",
     "poster",
     "sweeper",
     "releaser",
+    "relay",
     "notary",
     "dashboard",
 ];

@@ -2,6 +2,7 @@
 // names that outsiders chose, and both are marked as such. A drawing never changes its values: when
 // they change, the list throws the drawing away and makes a new one.
 import { sayPolitely } from "./announce.js";
+import { holdPart, undoPart } from "./after.js";
 import { NAME_ROWS, headline, namesOf } from "./api.js";
 import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
 import { make } from "./dom.js";
@@ -42,6 +43,7 @@ export class CardView {
     #heading;
     #gesture = null;
     #ticker;
+    #after = null;
     constructor(card, acts, before = { note: "", remark: null }) {
         this.card = card;
         this.acts = acts;
@@ -148,7 +150,35 @@ export class CardView {
             addRow(rows, "Short code", [make("code", { text: done.short_code })]);
         }
         const links = done.receipt === null ? [] : [receiptLink(done.receipt)];
-        this.#body.replaceChildren(...payments, rows, ...links);
+        this.#body.replaceChildren(...this.#afterwards(done.undo_until, done.hold), ...payments, rows, ...links);
+    }
+    /** Whether the drawing offers to undo. */
+    get offersUndo() {
+        return this.#after !== null && this.element.dataset["state"] === "confirmed";
+    }
+    /** What can still be done after the Confirm: undo it, or cancel what the bank holds. */
+    #afterwards(undoUntil, hold) {
+        const about = spoken(this.card.button, this.names);
+        if (hold !== null) {
+            this.#after = holdPart(hold);
+            const foot = make("div", { class: "card-foot" }, [this.#button("Cancel", () => this.acts.cancel(this))]);
+            return [this.#after.element, foot];
+        }
+        if (undoUntil === null)
+            return [];
+        const part = undoPart(undoUntil, about, () => {
+            if (!this.busy)
+                this.acts.undo(this);
+        }, () => {
+            const focused = this.hasFocus;
+            part.element.remove();
+            this.#after = null;
+            this.say("On its way.");
+            if (focused)
+                this.focusText();
+        });
+        this.#after = part;
+        return [part.element];
     }
     /** It is over without this page having done it, or it vanished from the list. */
     drawOver(state, message) {
@@ -164,6 +194,8 @@ export class CardView {
         this.#gesture?.end();
         this.#gesture = null;
         window.clearInterval(this.#ticker);
+        this.#after?.end();
+        this.#after = null;
     }
     #drawOver(state, message) {
         this.element.dataset["state"] = state;
@@ -183,6 +215,9 @@ export class CardView {
                     },
                 }),
             ]));
+        }
+        if (this.card.state === state && (this.card.hold !== null || this.card.undo_until !== null)) {
+            parts.push(...this.#afterwards(this.card.undo_until, this.card.hold), ...this.#rows());
         }
         if (this.card.receipt !== null)
             parts.push(receiptLink(this.card.receipt));
@@ -280,7 +315,11 @@ export class CardView {
                 why.textContent = reason;
             });
         }
-        return [button, heard, why];
+        const undo = card.undo_seconds ?? 0;
+        const note = undo === 0 || card.warnings.some((warning) => warning.code.startsWith("held_"))
+            ? []
+            : [make("p", { class: "undo-note", text: `After your press you have ${undo} seconds to undo it.` })];
+        return [...note, button, heard, why];
     }
     #time() {
         const shown = make("time", {

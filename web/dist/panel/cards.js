@@ -23,6 +23,7 @@ export class CardList {
     #acts = {
         confirm: (view, note) => void confirmCard(this, view, note),
         cancel: (view) => void this.#cancel(view),
+        undo: (view) => void this.#undo(view),
         keep: (view) => void this.#keep(view),
         fill: (view, values) => void this.#fill(view, values),
         drop: (view, payment) => void this.#drop(view, payment),
@@ -95,6 +96,9 @@ export class CardList {
         if (answer.kind !== "ok")
             return;
         setServerTime(answer.value.server_time, answer.tookMilliseconds);
+        const unread = document.getElementById("unread");
+        if (unread !== null)
+            unread.textContent = String(answer.value.unread);
         const seen = new Set();
         // Each new drawing goes to the top, so the oldest is taken first.
         const oldestFirst = [...answer.value.cards].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
@@ -115,7 +119,7 @@ export class CardList {
         const view = this.#views.get(card.action);
         if (view === undefined) {
             // What was over before this page saw it is history, not news.
-            if (card.state !== "pending" && card.state !== "held")
+            if (card.state !== "pending" && card.state !== "held" && card.undo_until === null)
                 return;
             this.#draw(card, null);
             return;
@@ -123,7 +127,9 @@ export class CardList {
         if (view.busy)
             return;
         const drawn = view.element.dataset["state"];
-        if (drawn !== "pending" && drawn !== "held")
+        // Undone in another tab, or with the link of a notice.
+        const undone = drawn === "confirmed" && card.undone !== null && view.offersUndo;
+        if (drawn !== "pending" && drawn !== "held" && !undone)
             return;
         if (view.fingerprint === fingerprint(card)) {
             view.nonce = card.nonce;
@@ -189,6 +195,21 @@ export class CardList {
             return;
         }
         await this.#redraw(view, answer.kind === "lost" ? "We could not reach the bank. Look again whether it was cancelled." : answer.refusal.detail);
+    }
+    /** Takes a payment back. The bank's clock decides whether it was in time. */
+    async #undo(view) {
+        view.drawWaiting("Undoing it…");
+        const answer = await post(`/api/actions/${view.card.action}/undo`, { version: view.card.version });
+        if (answer.kind === "ok") {
+            this.replace(answer.value, answer.value.message ?? "Undone. Nothing was sent.");
+        }
+        else if (answer.kind === "refused" && answer.refusal.card !== null) {
+            this.replace(answer.refusal.card, answer.refusal.detail);
+        }
+        else {
+            const remark = answer.kind === "lost" ? "We could not reach the bank. Look whether it was undone." : answer.refusal.detail;
+            await this.#redraw(view, remark);
+        }
     }
     async #keep(view) {
         view.drawWaiting("Keeping it…");

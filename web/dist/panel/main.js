@@ -5,11 +5,13 @@ import { startChat } from "./frame.js";
 import { watchWindow } from "./gesture.js";
 import { listen } from "./live.js";
 import { startLogin } from "./login.js";
+import { startNotMe } from "./notme.js";
 import { startTimes } from "./times.js";
 const signingIn = startLogin();
 if (!signingIn) {
     startDemoSwitch();
     startTimes();
+    startNotMe();
     if (document.getElementById("cards") !== null) {
         watchWindow();
         const list = new CardList();

@@ -2,6 +2,7 @@
 
 pub mod notary;
 pub mod poster;
+pub mod relay;
 pub mod releaser;
 pub mod sweeper;
 

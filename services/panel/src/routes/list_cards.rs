@@ -19,6 +19,8 @@ use crate::{
 #[derive(Serialize)]
 struct Output {
     server_time: String,
+    /// Notices that were not listed yet.
+    unread: i64,
     cards: Vec<Card>,
 }
 
@@ -37,6 +39,7 @@ async fn list(app: &App, session: &Session) -> Result<Output, ActError> {
     let now: OffsetDateTime = bank_clock(&mut transaction).await?;
     transaction.rollback().await?;
     Ok(Output {
+        unread: session.unread,
         server_time: now.format(&Rfc3339).unwrap_or_default(),
         cards,
     })

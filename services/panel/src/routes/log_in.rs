@@ -6,6 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use countersign_domain::Secret;
+use countersign_execution::notices;
 use countersign_serve::{Json, Problem};
 use serde::Deserialize;
 
@@ -34,6 +35,10 @@ pub async fn log_in(
         Ok(Some(secret)) => {
             if let Some(older) = cookie::read(&headers) {
                 end_older(&app, &older).await;
+            }
+            // The session stands; the word of it is tried again by nobody, so a failure is told to the operators.
+            if let Err(error) = notices::note_login(&app.pool, &secret).await {
+                tracing::error!(%error, "Could not tell a customer of a login");
             }
             let cookie = cookie::set(&secret, session::SESSION_SECONDS);
             (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()

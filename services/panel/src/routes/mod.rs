@@ -1,5 +1,6 @@
 //! One file per route: its input, its refusals, its handler.
 
+mod answer_notice;
 mod change_action;
 mod confirm_action;
 mod issue_chat_code;
@@ -10,11 +11,14 @@ mod show_accounts;
 mod show_activity;
 mod show_home;
 mod show_limits;
+mod show_notices;
 mod show_receipt;
 mod show_receipts;
+mod show_safety;
 mod stream_wakes;
 mod switch_demo_customer;
 
+pub use answer_notice::{answer_notice, answer_notice_by_word, show_not_me};
 pub use change_action::{cancel_action, drop_payment, fill_slot, keep_action, undo_action};
 pub use confirm_action::{confirm_action, prepare_action};
 pub use issue_chat_code::issue_chat_code;
@@ -25,7 +29,9 @@ pub use show_accounts::show_accounts;
 pub use show_activity::show_activity;
 pub use show_home::show_home;
 pub use show_limits::show_limits;
+pub use show_notices::show_notices;
 pub use show_receipt::show_receipt;
 pub use show_receipts::show_receipts;
+pub use show_safety::{freeze, show_safety, unfreeze};
 pub use stream_wakes::stream_wakes;
 pub use switch_demo_customer::switch_demo_customer;

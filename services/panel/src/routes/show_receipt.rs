@@ -87,7 +87,7 @@ async fn show_page(app: &App, session: &Session, name: &str) -> Result<Response,
     let action: ActionId = name.parse().map_err(|_| PageError::NotFound)?;
     let (view, proof) = load_sealed(app, session, action)
         .await
-        .map_err(page_error)?;
+        .map_err(page::act_error)?;
     let Some(proof) = proof else {
         return Ok(page::not_sealed());
     };
@@ -172,12 +172,4 @@ async fn load_sealed(
     }
     let proof = view.proof.take();
     Ok((view, proof))
-}
-
-fn page_error(error: ActError) -> PageError {
-    match error {
-        ActError::NotFound => PageError::NotFound,
-        ActError::SessionEnded => PageError::SignedOut,
-        other => PageError::Unavailable(Box::new(other)),
-    }
 }

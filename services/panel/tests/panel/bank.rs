@@ -68,7 +68,8 @@ impl Bank {
         Self::with(|_, _| ()).await
     }
 
-    async fn with(change: impl FnOnce(&mut Value, [Uuid; 2])) -> Self {
+    /// Starts a panel whose config is changed first.
+    pub async fn with(change: impl FnOnce(&mut Value, [Uuid; 2])) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let database = Database::demo().await.expect("database");
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
@@ -82,6 +83,9 @@ impl Bank {
             "poster_database_url": database.url("poster"),
             "sweeper_database_url": database.url("sweeper"),
             "releaser_database_url": database.url("releaser"),
+            "relay_database_url": database.url("relay"),
+            "notices": {},
+            "bank_phone": "+00 000 0100",
             "notary_database_url": database.url("notary"),
             "notary_key": {"key_id": "log-test", "pkcs8_pem": LOG_KEY_PEM},
             "log_origin": LOG_ORIGIN,

@@ -81,7 +81,10 @@ async fn an_account_in_another_name_is_typed_and_explained_before_it_is_paid() -
     ada.cancels(&over).await?;
 
     let asked = card(&scene, "City Electric", "100").await?;
-    assert_eq!(codes(&asked), ["first_payment", "name_no_match"]);
+    assert_eq!(
+        codes(&asked),
+        ["first_payment", "name_no_match", "held_name_no_match"]
+    );
     assert_eq!(slots(&asked), ["last_four", "purpose"]);
     assert!(asked["confirm_hash"].is_null());
     let mut admin = bank.database().admin().await?;
@@ -108,13 +111,28 @@ async fn an_account_in_another_name_is_typed_and_explained_before_it_is_paid() -
     );
     let answered = ada.fills(&typed.body, "purpose", 0, "bill").await?;
     let complete = answered.body;
-    assert_eq!(
-        codes(&complete),
-        ["first_payment", "name_no_match", "purpose_bill"]
-    );
+    let said = [
+        "first_payment",
+        "name_no_match",
+        "purpose_bill",
+        "held_name_no_match",
+    ];
+    assert_eq!(codes(&complete), said);
     assert_ne!(complete["confirm_hash"], Value::Null, "{complete}");
     let confirmed = ada.confirms(&complete).await?;
     assert_eq!(confirmed.status, 200, "{}", confirmed.body);
+    // The customer agreed; the bank waits a day. Here an operator lets it go.
+    assert_eq!(confirmed.body["outcome"], "held");
+    assert_eq!(bank.balance("Ada", "Current").await?, opening);
+    sqlx::query("SELECT bank.allow_hold(customer_id, action_id, 'grace') FROM bank.hold")
+        .execute(&mut admin)
+        .await?;
+    for _ in 0..50 {
+        if bank.balance("Ada", "Current").await? != opening {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
     assert_eq!(bank.balance("Ada", "Current").await?, opening - 10_000);
     // What was shown stands in the record that was countersigned.
     let record: Vec<u8> =
@@ -123,10 +141,7 @@ async fn an_account_in_another_name_is_typed_and_explained_before_it_is_paid() -
             .await?;
     let record: Value = serde_json::from_slice(&record)?;
     assert_eq!(record["lines"][0]["name_check"], "no_match");
-    assert_eq!(
-        record["warnings"],
-        json!(["first_payment", "name_no_match", "purpose_bill"])
-    );
+    assert_eq!(record["warnings"], json!(said));
 
     // A day has not passed: what went to them counts, and it is still half.
     let more = card(&scene, "City Electric", "26").await?;
@@ -161,7 +176,10 @@ async fn a_new_payee_in_the_right_name_is_asked_about_only_for_a_large_share() -
     balance(&scene, 19_999).await?;
     assert_eq!(ada.confirms(&small).await?.status, 409);
     let large = ada.open_card().await?;
-    assert_eq!(codes(&large), ["first_payment", "large_share"]);
+    assert_eq!(
+        codes(&large),
+        ["first_payment", "large_share", "held_cooling_off"]
+    );
     assert_eq!(slots(&large), ["purpose"]);
     // Whoever was told what to answer is led out, and nothing is sent.
     let money = bank.money().await?;

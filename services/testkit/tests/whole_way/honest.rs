@@ -79,6 +79,8 @@ async fn a_payee_inside_the_bank_is_credited_once_with_the_customer_s_note() -> 
         .await?;
     assert_eq!(confirmed.status, 200, "{}", confirmed.body);
     let bank = &scene.bank;
+    // The time to undo is over.
+    bank.database().set_clock_ahead(11).await?;
     eventually(|| async {
         Ok((bank.balance("Kabir", "Current").await? == before + 3_100).then_some(()))
     })

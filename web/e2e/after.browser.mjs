@@ -1,0 +1,140 @@
+// After a Confirm, in a real browser over the real bank: the time to undo, what the bank holds, and what both say.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { startBank } from "./bank.mjs";
+import { launchBrowser } from "./browser.mjs";
+
+/** A card counts as looked at after a second. */
+const LOOK_MS = 1_150;
+
+let bank;
+let browser;
+
+before(async () => {
+  [bank, browser] = await Promise.all([startBank(), launchBrowser()]);
+});
+after(async () => {
+  await browser?.close();
+  await bank?.stop();
+});
+
+/** Pictures for somebody to look at, where a folder is named for them. */
+async function picture(page, name) {
+  const folder = process.env.COUNTERSIGN_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+async function signIn(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...options });
+  const page = await context.newPage();
+  const said = [];
+  page.on("console", (message) => said.push(message.text()));
+  page.on("pageerror", (error) => said.push(String(error)));
+  await page.goto(await bank.open("ada"));
+  await page.locator("#waiting-count").waitFor();
+  return { context, page, said };
+}
+
+const number = async (sql) => Number((await bank.query(sql))[0].n);
+const balance = () =>
+  number(
+    `SELECT balance_minor_units::text AS n FROM bank.account_balance JOIN bank.account a USING (customer_id, account_id)
+       JOIN bank.customer USING (customer_id) WHERE display_name = 'Ada' AND a.is_default`,
+  );
+
+let conversations = 0;
+
+/** A request for a number of euros to Bob, typed by Ada and prepared by the model side. */
+async function toBob(euros) {
+  conversations += 1;
+  const talk = `md5('after ${conversations}')::uuid`;
+  const ada = "(SELECT customer_id FROM bank.customer WHERE display_name = 'Ada')";
+  const [{ id }] = await bank.query("SELECT gen_random_uuid()::text AS id");
+  await bank.plant(
+    `INSERT INTO bank.conversation (customer_id, conversation_id) SELECT ${ada}, ${talk};
+     INSERT INTO bank.utterance (customer_id, conversation_id, utterance_id, client_message_id, body)
+     SELECT ${ada}, ${talk}, gen_random_uuid(), gen_random_uuid(), 'Send ${euros} to Bob';
+     INSERT INTO bank.pending_action (customer_id, action_id, conversation_id, kind, target_key, grounded_through)
+     VALUES (${ada}, '${id}', ${talk}, 'transfer', 'transfer', (SELECT max(sequence) FROM bank.utterance WHERE conversation_id = ${talk}));
+     INSERT INTO bank.pending_version (customer_id, action_id, version, currency, from_account_id, rules_version, provenance_version)
+     SELECT customer_id, '${id}', 1, currency, account_id, 'rules/1', 'provenance/2' FROM bank.account WHERE customer_id = ${ada} AND is_default;
+     INSERT INTO bank.pending_line (customer_id, action_id, version, line_number, payee_id, amount_minor_units)
+     VALUES (${ada}, '${id}', 1, 1, (SELECT payee_id FROM bank.payee WHERE customer_id = ${ada} AND name = 'Bob Smith'), ${euros * 100})`,
+  );
+  return { id, selector: `#card-act_${id.replaceAll("-", "")}` };
+}
+
+const inState = (page, request, state) =>
+  page.locator(`${request.selector}[data-state="${state}"]`).waitFor({ timeout: 10_000 });
+
+/** Looks at the card for as long as it takes, and presses its button. */
+async function press(page, request) {
+  const card = page.locator(request.selector);
+  await card.waitFor();
+  await page.waitForTimeout(LOOK_MS);
+  await card.locator(".confirm").click();
+  return card;
+}
+
+test("a payment is undone by keyboard alone, and the card says so in words", async () => {
+  const { page, context, said } = await signIn();
+  const before = await balance();
+  const request = await toBob(20);
+  const waiting = page.locator(request.selector);
+  await waiting.waitFor();
+  assert.match(await waiting.locator(".undo-note").innerText(), /10 seconds to undo/);
+  const card = await press(page, request);
+  await inState(page, request, "confirmed");
+  assert.equal(await balance(), before - 2_000);
+  assert.match(await card.locator(".undo-time").innerText(), /You can undo this for \d+ seconds?\./);
+  await picture(page, "undo");
+  // A page that is opened again still offers it.
+  await page.reload();
+  await inState(page, request, "confirmed");
+  const undo = page.locator(`${request.selector} .undo`);
+  assert.match(await undo.getAttribute("aria-description"), /20 euros/);
+  await undo.focus();
+  await page.keyboard.press("Enter");
+  await page.locator(`${request.selector} .undo`).waitFor({ state: "detached" });
+  await page.locator(`${request.selector} .card-status`, { hasText: "Undone. Nothing was sent" }).waitFor();
+  assert.equal(await balance(), before);
+  await picture(page, "undone");
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test("after its time the button is gone and the words say that it is on its way", async () => {
+  const { page, context } = await signIn();
+  await bank.plant("UPDATE bank.setting SET undo_seconds = 2");
+  const request = await toBob(21);
+  const card = await press(page, request);
+  await card.locator(".undo").waitFor();
+  await card.locator(".undo").waitFor({ state: "detached", timeout: 6_000 });
+  assert.equal(await card.locator(".card-status").innerText(), "On its way.");
+  await bank.plant("UPDATE bank.setting SET undo_seconds = 10");
+  await context.close();
+});
+
+test("a held payment says why and until when, on a small screen too, and can be cancelled", async () => {
+  await bank.plant(
+    "INSERT INTO bank.operator_rule (rule_id, currency, above_minor_units, operator) VALUES (gen_random_uuid(), 'EUR', 3000, 'grace')",
+  );
+  const { page, context, said } = await signIn({ viewport: { width: 320, height: 900 } });
+  const before = await balance();
+  const request = await toBob(35);
+  const waiting = page.locator(request.selector);
+  await waiting.locator('[data-code="held_operator_rule"]').waitFor();
+  const card = await press(page, request);
+  await inState(page, request, "held");
+  assert.match(await card.locator(".card-status").innerText(), /The bank waits until somebody of the bank has looked at it/);
+  assert.match(await card.locator(".hold-time").innerText(), /ends unsent on .* \(in [34] days\)/);
+  await picture(page, "held");
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+  assert.equal(wide, false, "nothing to scroll sideways at 320 px");
+  await card.getByRole("button", { name: "Cancel" }).click();
+  await inState(page, request, "cancelled");
+  assert.equal(await balance(), before);
+  assert.deepEqual(said, []);
+  await context.close();
+});
