@@ -109,8 +109,8 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     let named_first = tokens
         .iter()
         .find(|token| {
-            !(token.has(LIGHT.union(Tags::REPAIR)) && token.kind == Kind::Word)
-                && !matches!(token.kind, Kind::Mark(_))
+            !(matches!(token.kind, Kind::Mark(_))
+                || token.has(LIGHT.union(Tags::REPAIR)) && token.kind == Kind::Word)
         })
         .map(|first| &first.kind);
     let asks = if matches!(named_first, Some(Kind::Amount(_))) && !question {
