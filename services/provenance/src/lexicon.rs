@@ -270,11 +270,17 @@ impl Lexicon {
                     && !tags.has(nouns)
                     && word.len() >= LETTERS_MIN
                     && word.chars().all(char::is_alphabetic);
-                is_verb.then(|| (word.to_string(), tags.only(verbs)))
+                let tags = tags.only(verbs);
+                is_verb.then(|| (word.to_string(), tags))
             })
             .collect();
         for (stem, tags) in stems {
             for (clitic, means) in self.clitics.clone() {
+                let tags = if means.has(Tags::PRONOUN) {
+                    pays_back(tags)
+                } else {
+                    tags
+                };
                 if let Some(clitic) = clitic.strip_prefix('-') {
                     self.insert(&[&stem, clitic], None, tags.union(means));
                     continue;
@@ -468,6 +474,17 @@ impl Lexicon {
     /// What the word alone does.
     fn tags(&self, word: &str) -> Tags {
         alone(self.phrases(word))
+    }
+}
+
+/// Giving back to somebody is paying him, not refunding what came in.
+const fn pays_back(tags: Tags) -> Tags {
+    if tags.has(Tags::REFUND) {
+        Tags::PAY
+    } else if tags.has(Tags::REFUND_INFINITIVE) {
+        Tags::PAY_INFINITIVE
+    } else {
+        tags
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Name {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     names: Vec<Name>,
+    /// The customer's.
+    language: Option<&'static Lexicon>,
     /// By their first letters, several letters to a list. Asked for every word.
     by_first: Vec<Vec<usize>>,
     /// What the names look like; needed only where a stranger is named.
@@ -68,7 +70,7 @@ enum What {
 }
 
 impl Names {
-    pub(crate) fn new(input: &Input, language: Option<&Lexicon>) -> Self {
+    pub(crate) fn new(input: &Input, language: Option<&'static Lexicon>) -> Self {
         let mut table: HashMap<String, (Meaning, bool)> = HashMap::new();
         let spellings = |payee: &crate::Payee| -> Vec<String> {
             std::iter::once(&payee.name)
@@ -130,7 +132,10 @@ impl Names {
                 add(&mut table, &folded_name(name), &What::Order(index), true);
             }
         }
-        let mut names = Self::default();
+        let mut names = Self {
+            language,
+            ..Self::default()
+        };
         for (text, (meaning, full)) in &table {
             names.push(text.clone(), meaning.clone(), *full);
         }
@@ -148,7 +153,7 @@ impl Names {
         let Some(first) = text.chars().next() else {
             return;
         };
-        let ordinary = !meaning.payees.is_empty() && is_ordinary(&text);
+        let ordinary = !meaning.payees.is_empty() && self.is_ordinary(&text);
         // A number alone is never a name: it would hide an amount.
         if !text.contains(char::is_alphabetic) || (ordinary && !full) {
             return;
@@ -163,6 +168,20 @@ impl Names {
             ordinary,
             full,
         });
+    }
+
+    /// Whether every word of a name is also an ordinary word of the customer's language or of English; of any language
+    /// where the customer's is not known.
+    fn is_ordinary(&self, text: &str) -> bool {
+        text.split(' ').all(|word| {
+            let says_more = |known: &lexicon::Use| {
+                let here = self
+                    .language
+                    .is_none_or(|language| std::ptr::eq(&lexicon::all()[known.language], language));
+                (here || known.language == 0) && !known.tags.without(Tags::PERSON).is_empty()
+            };
+            lexicon::known(word).iter().any(says_more) || LEGAL_FORMS.contains(&word)
+        })
     }
 
     /// Forms without accents and with a language's endings, where no other name is written so.
@@ -185,7 +204,7 @@ impl Names {
             }
         };
         for (text, (meaning, full)) in table {
-            if meaning.payees.is_empty() || (!full && is_ordinary(text)) {
+            if meaning.payees.is_empty() || (!full && self.is_ordinary(text)) {
                 continue;
             }
             let plain = without_accents(text);
@@ -337,16 +356,6 @@ fn word_runs(name: &str) -> impl Iterator<Item = &str> {
                 .flatten()
                 .any(|word| LEGAL_FORMS.contains(&word))
         })
-}
-
-/// Whether every word of a name is also an ordinary word of some language.
-fn is_ordinary(text: &str) -> bool {
-    text.split(' ').all(|word| {
-        lexicon::known(word)
-            .iter()
-            .any(|known| !known.tags.without(Tags::PERSON).is_empty())
-            || LEGAL_FORMS.contains(&word)
-    })
 }
 
 /// The length of a name at the beginning of a text; a space of the name stands for any blank.

@@ -22,6 +22,8 @@ pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bo
         prefer_second_verb(tokens, at);
         pay_for_me(tokens, at);
         give_pronoun_to_verb(tokens, at);
+        begin_reason(tokens, at);
+        join_listed(tokens, at);
         mask_code(tokens, folded, at);
     }
     if without_cases {
@@ -106,6 +108,69 @@ fn give_pronoun_to_verb(tokens: &mut [Token], at: usize) {
         && !verb.has(Tags::PAY_NOUN)
     {
         verb.tags = verb.tags.union(Tags::PRONOUN);
+    }
+}
+
+/// What a language file gives a word that asks at the head of a sentence and gives a reason behind a value ("20 a Bob
+/// que es su cumple").
+const BEHIND_A_VALUE: &str = "that";
+
+fn begin_reason(tokens: &mut [Token], at: usize) {
+    let behind_value = at.checked_sub(1).is_some_and(|before| {
+        matches!(
+            tokens[before].kind,
+            Kind::Amount(_)
+                | Kind::Name {
+                    possessive: false,
+                    ..
+                }
+        )
+    });
+    let goes_on = tokens
+        .get(at + 1)
+        .is_some_and(|next| !matches!(next.kind, Kind::Mark(_) | Kind::Amount(_)));
+    if behind_value
+        && goes_on
+        && tokens[at].kind == Kind::Word
+        && tokens[at].value == Some(BEHIND_A_VALUE)
+    {
+        tokens[at].tags = Tags::TAIL;
+    }
+}
+
+/// "Marta: 20, Rui: 30": in a list of several the colon parts nothing.
+fn join_listed(tokens: &mut [Token], at: usize) {
+    let pair = |colon: usize| {
+        let named = colon.checked_sub(1).is_some_and(|before| {
+            matches!(
+                tokens[before].kind,
+                Kind::Name {
+                    possessive: false,
+                    ..
+                }
+            ) && before
+                .checked_sub(1)
+                .is_none_or(|first| matches!(tokens[first].kind, Kind::Mark(_)))
+        });
+        let ends = tokens
+            .get(colon + 2)
+            .is_none_or(|next| matches!(next.kind, Kind::Mark(_)));
+        named
+            && ends
+            && tokens[colon].is_mark(":")
+            && tokens
+                .get(colon + 1)
+                .is_some_and(|next| matches!(next.kind, Kind::Amount(_)))
+    };
+    if !tokens[at].is_mark(":") || !pair(at) {
+        return;
+    }
+    let pairs: Vec<usize> = (at..tokens.len()).filter(|colon| pair(*colon)).collect();
+    if pairs.len() > 1 {
+        for colon in pairs {
+            tokens[colon].kind = Kind::Word;
+            tokens[colon].tags = Tags::FILLER;
+        }
     }
 }
 
