@@ -6,7 +6,7 @@
 use crate::{
     MessageSpan, Reason,
     context::Context,
-    moves::{AmountMention, HowMuch, Move, Pair, PayeeMention, Said, Terms, Who},
+    moves::{AmountMention, Fragment, HowMuch, Move, Pair, PayeeMention, Said, Terms, Who},
     pieces,
     sentences::Sentence,
     speech::blocked,
@@ -65,15 +65,45 @@ impl Told {
         if let Some(pair) = pair {
             let (terms, also) = match &said.act {
                 Move::Ask { terms, also, .. } => (terms.clone(), *also),
+                Move::Fragment(fragment) => (fragment.terms.clone(), fragment.also),
                 _ => (Terms::default(), false),
             };
-            said.act = Move::Ask {
+            let asks = Move::Ask {
                 pairs: vec![pair],
                 terms,
                 repair: false,
                 also,
             };
+            // "Give it to Carol" is about a live request before it is about what was told.
+            let before = std::mem::replace(&mut said.act, Move::Nothing);
+            said.act = match before {
+                Move::Fragment(_) => Move::Amend {
+                    amends: Box::new(before),
+                    otherwise: vec![Said {
+                        act: asks,
+                        at: said.at,
+                    }],
+                },
+                _ => asks,
+            };
         }
+    }
+}
+
+/// Whom a fragment hands "it" to, where it says nothing else.
+fn handed_to(fragment: &Fragment) -> Option<&PayeeMention> {
+    let plain = fragment.sends
+        && fragment.not_payees.is_empty()
+        && fragment.not_amounts.is_empty()
+        && !fragment.restrict;
+    match fragment.pairs.as_slice() {
+        [
+            Pair {
+                payee: Some(payee),
+                amount: None,
+            },
+        ] if plain => Some(payee),
+        _ => None,
     }
 }
 
@@ -98,6 +128,7 @@ impl Order {
         };
         let (payee, amount) = match &said.act {
             Move::AskIt => (None, None),
+            Move::Fragment(fragment) => (Some(handed_to(fragment)?.clone()), None),
             Move::Ask {
                 pairs,
                 repair: false,
@@ -114,7 +145,7 @@ impl Order {
         let known = amount.is_some_and(|amount| matches!(amount.much, HowMuch::Sum(..)));
         let unread = amount.is_some() && !known;
         let pronoun = words(Tags::PRONOUN);
-        let it = said.act == Move::AskIt || words(Tags::IT);
+        let it = matches!(said.act, Move::AskIt | Move::Fragment(_)) || words(Tags::IT);
         let lacks = !known || open_payee;
         let someone_else = payee.is_some() && open_payee && !pronoun;
         (lacks && !unread && !someone_else).then_some(Self {
