@@ -25,6 +25,9 @@ pub fn reply(answers: &[(String, Value)]) -> String {
         } else {
             let mut words = Vec::new();
             leaves(content, "", &mut words);
+            if words.is_empty() {
+                words.push("There is nothing of that kind.".to_owned());
+            }
             parts.push(words.join("; "));
         }
     }
