@@ -145,7 +145,7 @@ pub(crate) fn weigh_refused(
                 .any(|token| token.has(Tags::HYPOTHESIS) && token.kind == Kind::Word);
             let corrects = sentence
                 .iter()
-                .any(|token| token.has(Tags::REPAIR) && token.kind == Kind::Word);
+                .any(|token| token.has(Tags::REPAIR.union(Tags::NO)) && token.kind == Kind::Word);
             question || !wonders && !corrects && !denies(context, sentence)
         }
         Reason::Quoted => !speaks_against(sentence),

@@ -446,7 +446,9 @@ impl Lexicon {
             self.phrases.get(word)
         };
         let emphatic = || {
-            let plain = (!first.is_ascii()).then(|| without_accents(first))?;
+            // An accent on the last letter is a tense of its own ("laissé", "pagó").
+            let plain = (!first.is_ascii() && first.ends_with(|last: char| last.is_ascii()))
+                .then(|| without_accents(first))?;
             self.phrases.get(plain.as_str())
         };
         unaccented()

@@ -129,7 +129,16 @@ fn begin_reason(tokens: &mut [Token], at: usize) {
     let goes_on = tokens
         .get(at + 1)
         .is_some_and(|next| !matches!(next.kind, Kind::Mark(_) | Kind::Amount(_)));
-    if behind_value
+    // "no, que son 33": it leads to a correction.
+    let corrects = tokens
+        .get(at + 1)
+        .is_some_and(|next| next.kind == Kind::Word && next.has(Tags::FIX))
+        && tokens
+            .get(at + 2)
+            .is_some_and(|value| matches!(value.kind, Kind::Amount(_)));
+    if corrects && tokens[at].kind == Kind::Word && tokens[at].value == Some(BEHIND_A_VALUE) {
+        tokens[at].tags = Tags::FILLER;
+    } else if behind_value
         && goes_on
         && tokens[at].kind == Kind::Word
         && tokens[at].value == Some(BEHIND_A_VALUE)
