@@ -178,6 +178,8 @@ fn values_of(context: &Context, piece: &[Token], cued: bool) -> Option<Option<Ve
                     })
                 });
             }
+            // "Bob said: no" is no correction, though "said" also states.
+            Kind::Word if token.has(Tags::SAY) => return None,
             Kind::Word if is_negation(piece, at) => denied = true,
             Kind::Word if token.has(Tags::NO) && !cued => return None,
             Kind::Word if token.is_unknown() => {
