@@ -154,7 +154,7 @@ impl Dialogue {
                     .map(|pair| self.build(pair, &fragment.terms, at))
                     .collect();
                 self.replace(asks);
-            } else if focus_is_open && !several {
+            } else if focus_is_open && !several && !fragment.also {
                 self.correct(&fragment, false, at);
             } else if fragment.can_ask || same {
                 let also = fragment.also || same;
