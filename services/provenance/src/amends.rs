@@ -76,8 +76,18 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Said> {
         || tokens.iter().any(|token| {
             token.kind == Kind::Word && token.has(Tags::REPAIR.union(Tags::NO).union(Tags::INSTEAD))
         });
-    // "I paid Bob 20": told of oneself, unless a word of correction makes it one.
-    if !cued && signs.has(Signs::FIRST_PERSON) {
+    // "I paid Bob 20": told of oneself, unless a word of correction makes it one or it stands behind the sum ("is 34.99
+    // I see").
+    let sums_up = tokens.windows(2).position(|pair| {
+        pair[0].kind == Kind::Word
+            && pair[0].has(Tags::AMOUNTS_TO)
+            && matches!(pair[1].kind, Kind::Amount(_))
+    });
+    let of_oneself = match sums_up {
+        Some(at) => context.signs(&tokens[..at]).has(Signs::FIRST_PERSON),
+        None => signs.has(Signs::FIRST_PERSON),
+    };
+    if !cued && of_oneself {
         return None;
     }
     let mut values: Option<(Vec<Value>, Said)> = None;

@@ -24,6 +24,24 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
     if signs.has(Signs::SPARE) && !named.is_empty() && !values_stay && !is_request(&act) {
         return spare(named);
     }
+    // "don't do that second one": the newest.
+    if let Move::TakeBack {
+        all: true,
+        of_what,
+        bare_no: false,
+    } = act
+        && named.is_empty()
+        && clause.iter().any(|token| token.has(Tags::ORDINAL))
+        && clause
+            .iter()
+            .any(|token| token.has(Tags::ONE.union(Tags::IT)))
+    {
+        return Move::TakeBack {
+            all: false,
+            of_what,
+            bare_no: false,
+        };
+    }
     if let Move::TakeBack { .. } = act {
         // "never mind about Bob"; but "wrong person, Carol" is about what was asked before.
         let parted = clause
@@ -79,9 +97,18 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
         false => named.clone(),
     };
     if signs.has(Signs::HESITATE) {
+        // "Ilse gets another 90, but not yet": about that, whoever else is to be paid.
+        let own = !named.is_empty()
+            && clause
+                .iter()
+                .any(|token| matches!(token.kind, Kind::Amount(_)));
         return Move::Doubt {
-            payees: about,
-            strength: Strength::Certain,
+            payees: if own { named } else { about },
+            strength: if own {
+                Strength::Likely
+            } else {
+                Strength::Certain
+            },
         };
     }
     let corrects = Tags::CHANGE
@@ -382,7 +409,13 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
         .iter()
         .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
         .is_some_and(|first| matches!(first.kind, Kind::Name { .. } | Kind::Amount(_)));
-    let asks_for_else = !speaks_of && head.is_some_and(|head| head.has(asks));
+    // "is 34.99, as I see": another sum.
+    let sums_up = clause.windows(2).any(|pair| {
+        pair[0].kind == Kind::Word
+            && pair[0].has(Tags::AMOUNTS_TO)
+            && matches!(pair[1].kind, Kind::Amount(_))
+    });
+    let asks_for_else = !speaks_of && !sums_up && head.is_some_and(|head| head.has(asks));
     if signs.has(Signs::HARMLESS) || asks_for_else || has(Tags::DEBT) {
         return None;
     }

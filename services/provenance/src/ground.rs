@@ -26,6 +26,9 @@ const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 const REFUSING_PICTURES: &str =
     "\u{1f6d1}\u{1f44e}\u{270b}\u{274c}\u{1f6ab}\u{26d4}\u{2716}\u{1f645}\u{1f590}";
 
+/// A picture that takes back the words before it.
+const EYE_ROLLING: &str = "\u{1f644}";
+
 /// The tokens of one message, whatever they do; none where no language is known.
 pub(crate) fn tokens_of(input: &Input, names: &Names, message: &Message) -> Vec<Token> {
     let folded = Folded::new(&message.text);
@@ -176,10 +179,22 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
         return unread(Reason::Quoted, whole);
     }
     let signs = context.signs(tokens);
-    if signs.has(Signs::LETTER) && !signs.has(Signs::I_ASK) {
+    let asks = tokens
+        .iter()
+        .any(|token| token.has(Tags::FRAME) && token.kind == Kind::Word);
+    if signs.has(Signs::LETTER) && !signs.has(Signs::I_ASK) && !asks {
         return unread(Reason::Quoted, whole);
     }
-    if signs.has(Signs::MOCK) {
+    let rolls_eyes = {
+        let last = tokens
+            .iter()
+            .rposition(|token| !token.is_mark(".!\u{2026}\n"));
+        last.is_some_and(|last| tokens[last].is_mark(EYE_ROLLING))
+            && tokens
+                .iter()
+                .any(|token| matches!(token.kind, Kind::Amount(_)))
+    };
+    if signs.has(Signs::MOCK) || rolls_eyes {
         let doubt = Move::Doubt {
             payees: Vec::new(),
             strength: Strength::Certain,

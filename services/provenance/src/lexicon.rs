@@ -56,6 +56,10 @@ pub(crate) struct Lexicon {
     pub verb_last: bool,
     /// How a verb that names an act ends, as far as that is sure.
     pub infinitives: Vec<&'static str>,
+    /// Digits are typed for words that sound like them ("2 Bob").
+    pub numbers_sound: bool,
+    /// How words end that make the number behind them no amount ("Kundennr").
+    pub label_endings: Vec<&'static str>,
     /// How a verb that tells of the past begins and ends ("ge*t").
     pub pasts: Vec<(&'static str, &'static str)>,
     /// A phrase that ends in "de" or "que" loses the vowel before another.
@@ -158,6 +162,8 @@ impl Lexicon {
             infinitive_asks: false,
             verb_last: false,
             infinitives: Vec::new(),
+            numbers_sound: false,
+            label_endings: Vec::new(),
             pasts: Vec::new(),
             elides: false,
             inflections: Vec::new(),
@@ -337,6 +343,8 @@ impl Lexicon {
             "infinitive-asks" => self.infinitive_asks = true,
             "elides" => self.elides = true,
             "verb-last" => self.verb_last = true,
+            "numbers-sound" => self.numbers_sound = true,
+            "label-endings" => self.label_endings = value.split_whitespace().collect(),
             "infinitives" => self.infinitives = value.split_whitespace().collect(),
             "pasts" => {
                 self.pasts = value

@@ -68,7 +68,20 @@ pub(crate) fn ask(context: &Context, base: usize, clause: &[Token]) -> Option<Mo
     if found.negated || found.reverse || found.me || !found.not_payees.is_empty() {
         return None;
     }
-    let asked = verb.is_some() || found.polite;
+    let asked = verb.is_some_and(|verb| {
+        clause[..verb]
+            .iter()
+            .any(|token| token.kind == Kind::Word && token.has(Tags::FRAME))
+    }) || found.polite;
+    // "is 20 enough for Bob": behind a word that may say anything, "for" marks nobody.
+    let weak = found
+        .items
+        .iter()
+        .any(|item| matches!(item, Item::Payee { weak: true, .. }));
+    if verb.is_some() && weak && !asked {
+        return None;
+    }
+    let asked = asked || verb.is_some();
     if !is_transfer(&found, asked) {
         return None;
     }

@@ -14,6 +14,7 @@ use crate::{
     reading::{leads_to_question, led_by, trimmed_span},
     reference::is_bare,
     sentences::{Sentence, VERBS},
+    signs::Signs,
     speech::{LIGHT, blocked, introduces},
     tags::Tags,
     tokens::{Kind, Token, is_negation},
@@ -52,7 +53,13 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
                     .iter()
                     .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
                     .is_some_and(|first| first.kind == Kind::Word && first.has(Tags::ASK));
-                if asks && !has(Tags::TAIL) {
+                // "If you sent 20 to Bob, I'd be broke"
+                let supposes = tokens
+                    .iter()
+                    .any(|token| token.kind == Kind::Word && token.has(Tags::IF_YOU));
+                // "Send 20 to Bob - I'm still wondering"
+                let wonders = has(Tags::HYPOTHESIS) && !said.is_empty();
+                if asks && !has(Tags::TAIL) || supposes || wonders {
                     return None;
                 }
                 spoken = true;
@@ -73,6 +80,8 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
         }
         let act = clause_move(context, base, part);
         let act = match asides::weigh(context, part, act, sentence.question) {
+            // "Send 20 to Bob - I'm still thinking"
+            Move::Doubt { .. } if speaks_up(context, part) && !said.is_empty() => return None,
             Move::Doubt { strength, .. } if strength < Strength::Certain => Move::Nothing,
             other => other,
         };
@@ -93,6 +102,21 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
         denied |= (0..part.len()).any(|at| is_negation(part, at));
     }
     settle(said)
+}
+
+/// Whether the customer says a few words of himself.
+fn speaks_up(context: &Context, piece: &[Token]) -> bool {
+    /// More words tell something.
+    const WORDS_MAX: usize = 4;
+    let words = piece
+        .iter()
+        .filter(|token| token.kind == Kind::Word && !token.has(LIGHT))
+        .count();
+    words <= WORDS_MAX
+        && context.signs(piece).has(Signs::FIRST_PERSON)
+        && !piece
+            .iter()
+            .any(|token| token.kind == Kind::Word && token.has(Tags::BECAUSE.union(Tags::TAIL)))
 }
 
 /// Keeps what pieces say when it amounts to a request, or completes one with a single value.

@@ -42,6 +42,8 @@ pub(crate) struct Scan<'c, 'a> {
     /// Place of the clause's first token in the message.
     pub(crate) base: usize,
     pub(crate) tokens: &'c [Token],
+    /// The place of the clause's verb.
+    pub(crate) verb: Option<usize>,
     pub(crate) found: Arguments,
     pub(crate) preposition: Preposition,
     pub(crate) negation: Negation,
@@ -63,6 +65,7 @@ pub(crate) fn scan(
         context,
         base,
         tokens,
+        verb,
         found: Arguments::default(),
         preposition: Preposition::None,
         negation: Negation::None,
@@ -164,14 +167,27 @@ impl Scan<'_, '_> {
             return;
         };
         let mut much = self.context.sum(amount);
+        if self.is_day_of_a_month(at, amount) {
+            self.preposition = Preposition::None;
+            return;
+        }
+        // A sum with decimals counts nothing.
+        let whole = amount.value.is_none_or(|value| value.scale == 0);
         let counts_a_thing = amount.currency.is_none()
+            && whole
             && (self
                 .tokens
                 .get(at + 1)
                 .is_some_and(|next| next.is_unknown() || next.has(Tags::PERSON))
-                || at
-                    .checked_sub(1)
-                    .is_some_and(|before| self.tokens[before].is_unknown()));
+                || at.checked_sub(1).is_some_and(|before| {
+                    self.verb != Some(before) && self.tokens[before].is_unknown()
+                }));
+        // "20 to Bob, table 4": the sum is there already.
+        let parted = self.tokens[..at].iter().any(|token| token.is_mark(",("));
+        if counts_a_thing && parted && self.found.amounts() > 0 && self.found.payees() > 0 {
+            self.preposition = Preposition::None;
+            return;
+        }
         if token.pasted {
             much = HowMuch::Open(Reason::Pasted);
         } else if counts_a_thing && !matches!(much, HowMuch::Open(_)) {
@@ -201,6 +217,25 @@ impl Scan<'_, '_> {
             after_from: preposition == Preposition::From,
             after_on: preposition == Preposition::On,
         });
+    }
+
+    /// "il 5 di ogni mese", "the 5th of each month": a day and no sum.
+    fn is_day_of_a_month(&self, at: usize, amount: crate::tokens::Amount) -> bool {
+        let in_a_month = amount.currency.is_none()
+            && amount
+                .value
+                .is_some_and(|value| value.scale == 0 && (1..=31).contains(&value.mantissa));
+        let leads = self.tags(at + 1).has(
+            Tags::OF
+                .union(Tags::FROM)
+                .union(Tags::EVERY)
+                .union(Tags::RHYTHM),
+        );
+        let month = (at + 1..at + 4).any(|next| {
+            self.tags(next)
+                .has(Tags::TIME_UNIT.union(Tags::MONTH).union(Tags::RHYTHM))
+        });
+        in_a_month && leads && month
     }
 
     /// Whether the value just read is excluded by a negation; one that covers a single value is used up.

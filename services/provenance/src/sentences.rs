@@ -44,9 +44,16 @@ pub(crate) fn split(tokens: &[Token]) -> Vec<Sentence> {
             && tokens
                 .get(at + 1)
                 .is_some_and(|next| next.kind == Kind::Masked);
-        if token.is_mark(".")
-            && at > start
-            && (tokens[at - 1].has(Tags::TITLE) || is_day || is_label)
+        // "Nr. 20318", "evtl. die 22"
+        let short = at > start
+            && tokens[at - 1].kind == Kind::Word
+            && (tokens[at - 1].has(Tags::SHORT)
+                && tokens.get(at + 1).is_some_and(|next| !next.is_mark("\n"))
+                || tokens[at - 1].has(Tags::LABEL)
+                    && tokens
+                        .get(at + 1)
+                        .is_some_and(|next| matches!(next.kind, Kind::Masked | Kind::Amount(_))));
+        if token.is_mark(".") && at > start && (tokens[at - 1].has(Tags::TITLE) || is_day || is_label || short)
         {
             continue;
         }

@@ -159,6 +159,8 @@ tags! {
     STATES = "states",
     /// "is", "costs", "gets": a sum behind it is what there is to pay.
     AMOUNTS_TO = "amounts-to",
+    /// A word cut short by a full stop that ends no sentence ("evtl.").
+    SHORT = "short",
     /// "because": what follows only tells why.
     BECAUSE = "because",
     /// Calls somebody at the head of a sentence ("bro", "tío"): there it is nobody who acts or gets.

@@ -192,12 +192,13 @@ pub(crate) struct Reading {
 /// Endings of ordinals and times of day that are written to their digits.
 const DIGIT_SUFFIXES: &[&str] = &[
     "st", "nd", "rd", "th", "er", "re", "e", "ème", "eme", "º", "ª", "o", "a", "te", "ten", "ter",
-    "de", "ste", "am", "pm", "h", "hs", "uhr", "min", "mins", "km", "kg", "go", "szt",
+    "de", "ste", "am", "pm", "h", "hs", "uhr", "min", "mins", "km", "kg", "go", "ego", "tego",
+    "szt", "x",
 ];
 
 /// Joins lexemes to tokens.
 pub(crate) fn read(folded: &Folded, words: Words, reading: Reading, pasted: &[Span]) -> Vec<Token> {
-    let lexemes = words.lexemes;
+    let (lexemes, numbers_sound) = (words.lexemes, words.lexicon.numbers_sound);
     let mut reader = Reader {
         words,
         reading,
@@ -224,7 +225,45 @@ pub(crate) fn read(folded: &Folded, words: Words, reading: Reading, pasted: &[Sp
     let account = reader.reading.account_currency;
     let mut tokens = crate::amounts::join(reader.tokens, &folded.text, account);
     neighbours::settle(&mut tokens, folded, without_cases);
+    if numbers_sound {
+        sound_out(&mut tokens, &folded.text);
+    }
     tokens
+}
+
+/// "need 2 send 20 2 Bob": digits that are typed for what they sound like, before a verb or a name.
+fn sound_out(tokens: &mut [Token], text: &str) {
+    let sums = tokens
+        .iter()
+        .filter(|token| matches!(token.kind, Kind::Amount(_)))
+        .count();
+    for at in 0..tokens.len() {
+        let sound = match &text[tokens[at].start..tokens[at].end] {
+            "2" => Tags::TO,
+            "4" => Tags::FOR,
+            _ => continue,
+        };
+        if !matches!(&tokens[at].kind, Kind::Amount(amount) if amount.currency.is_none()) {
+            continue;
+        }
+        let next = tokens.get(at + 1);
+        let verb = next.is_some_and(|next| {
+            next.kind == Kind::Word && next.has(Tags::PAY) && sound.has(Tags::TO)
+        });
+        let name = sums > 1 && next.is_some_and(|next| matches!(next.kind, Kind::Name { .. }));
+        if !(verb || name) {
+            continue;
+        }
+        tokens[at].kind = Kind::Word;
+        tokens[at].tags = sound;
+        if verb && at > 0 && tokens[at - 1].kind == Kind::Word {
+            let wants = ["need", "want", "have", "got", "like", "gotta"]
+                .contains(&&text[tokens[at - 1].start..tokens[at - 1].end]);
+            if wants {
+                tokens[at - 1].tags = Tags::FRAME_NEED;
+            }
+        }
+    }
 }
 
 struct Reader<'a> {
@@ -330,7 +369,12 @@ impl Reader<'_> {
                 next
             }
             None => {
-                self.push(Kind::Word, Tags::NONE, None, at, at + 1);
+                let numbers = self.words.lexicon.label_endings.iter();
+                let labels = numbers
+                    .clone()
+                    .any(|end| text.len() > end.len() + 2 && text.ends_with(end));
+                let tags = if labels { Tags::LABEL } else { Tags::NONE };
+                self.push(Kind::Word, tags, None, at, at + 1);
                 at + 1
             }
         }
@@ -405,7 +449,17 @@ impl Reader<'_> {
             && self.currency_at(next).is_none()
         {
             let text = &self.words.text[lexeme.start..lexeme.end];
+            // "10-go"
+            let behind_hyphen = lexeme.shape == Shape::Mark('-')
+                && self.words.lexemes.get(next + 1).is_some_and(|suffix| {
+                    suffix.glued
+                        && DIGIT_SUFFIXES.contains(&&self.words.text[suffix.start..suffix.end])
+                });
             match lexeme.shape {
+                _ if behind_hyphen => {
+                    self.push(Kind::Masked, Tags::ORDINAL, None, from, next + 2);
+                    return next + 2;
+                }
                 Shape::Word if DIGIT_SUFFIXES.contains(&text) => {
                     self.push(Kind::Masked, Tags::ORDINAL, None, from, next + 1);
                     return next + 1;
