@@ -127,11 +127,14 @@ fn read_message(
         tokens: &tokens,
         signs: &signs,
         earlier: &earlier.payees.clone(),
-        told_before: &std::mem::take(&mut earlier.told),
+        told_before: &earlier.told.clone(),
     };
     let (said, told) = complete(&context, read_sentences(&context, whole));
     remember(&context, &mut earlier.payees);
-    earlier.told = told;
+    // Talk between leaves what was told as it was.
+    if told.has_values() {
+        earlier.told = told;
+    }
     said
 }
 

@@ -44,6 +44,13 @@ impl Told {
         Self(told)
     }
 
+    /// Whether it tells of a sum or a payee at all.
+    pub(crate) fn has_values(&self) -> bool {
+        self.0
+            .iter()
+            .any(|piece| !(piece.amounts.is_empty() && piece.payees.is_empty()))
+    }
+
     /// Completes an order by what was told before it, here or in the message before.
     pub(crate) fn complete(&self, context: &Context, before: &Self, said: &mut Said) {
         let Some(order) = Order::of(context, said) else {
