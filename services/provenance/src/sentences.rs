@@ -53,7 +53,9 @@ pub(crate) fn split(tokens: &[Token]) -> Vec<Sentence> {
                     && tokens
                         .get(at + 1)
                         .is_some_and(|next| matches!(next.kind, Kind::Masked | Kind::Amount(_))));
-        if token.is_mark(".") && at > start && (tokens[at - 1].has(Tags::TITLE) || is_day || is_label || short)
+        if token.is_mark(".")
+            && at > start
+            && (tokens[at - 1].has(Tags::TITLE) || is_day || is_label || short)
         {
             continue;
         }
