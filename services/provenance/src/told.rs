@@ -144,18 +144,6 @@ impl Order {
                 [pair] => (pair.payee.clone(), pair.amount),
                 _ => return None,
             },
-            // "Send it to her": what she was just told to get.
-            Move::Fragment(fragment) if fragment.sends && fragment.not_payees.is_empty() => {
-                match fragment.pairs.as_slice() {
-                    [
-                        Pair {
-                            payee: Some(payee),
-                            amount: None,
-                        },
-                    ] => (Some(payee.clone()), None),
-                    _ => return None,
-                }
-            }
             _ => return None,
         };
         let open_payee = payee
