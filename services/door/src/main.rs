@@ -6,6 +6,7 @@
 //! it holds no database and knows nothing of banks.
 
 mod approval;
+mod bearer;
 mod caller;
 mod clock;
 mod commands;

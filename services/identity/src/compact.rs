@@ -127,7 +127,7 @@ impl Kind {
         token: &str,
         now_unix_seconds: u64,
     ) -> Result<C, TokenError> {
-        let [header, claims, signature] = parts(token)?;
+        let [header, claims, signature] = compact_parts(token, TOKEN_BYTES_MAX)?;
         if signature.len() != SIGNATURE_BYTES {
             return Err(TokenError::Form);
         }
@@ -178,9 +178,13 @@ impl Kind {
     }
 }
 
-/// The three parts, decoded. Only the one canonical base64url text of each is accepted.
-fn parts(token: &str) -> Result<[Vec<u8>; 3], TokenError> {
-    if token.len() > TOKEN_BYTES_MAX {
+/// The three parts of a token in compact form (RFC 7515 §3.1), decoded. Only the one canonical base64url
+/// text of each is accepted.
+///
+/// # Errors
+/// [`TokenError::Form`], also for a token longer than this many bytes.
+pub fn compact_parts(token: &str, bytes_max: usize) -> Result<[Vec<u8>; 3], TokenError> {
+    if token.len() > bytes_max {
         return Err(TokenError::Form);
     }
     let mut texts = token.split('.');

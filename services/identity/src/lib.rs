@@ -21,7 +21,7 @@ mod random_id;
 mod request;
 mod session;
 
-pub use compact::{LEEWAY_SECONDS, SignError, TOKEN_BYTES_MAX, TokenError};
+pub use compact::{LEEWAY_SECONDS, SignError, TOKEN_BYTES_MAX, TokenError, compact_parts};
 pub use key::{
     KeyError, SigningKey, SigningKeyFile, VerifyingKeyFile, VerifyingKeys, generate_key,
 };

@@ -13,6 +13,7 @@ use countersign_serve::guard::Allowed;
 
 use super::place::{self, Place};
 use crate::approval::{self, ApprovalArgs};
+use crate::bearer::{Bearers, Terms};
 use crate::caller::Caller;
 use crate::config::UpstreamConfig;
 use crate::door::{Door, Rules};
@@ -20,6 +21,7 @@ use crate::fleet::{Plan, Way};
 use crate::http::gate::Gate;
 use crate::http::house::{self, House};
 use crate::http::hub::{self, Hub};
+use crate::http::metadata::Resource;
 use crate::http::router::router;
 use crate::http::sessions::Sessions;
 use crate::http::streams;
@@ -36,7 +38,8 @@ const TICK: Duration = Duration::from_millis(500);
 ///
 /// Where the policy names several, programs and addresses mixed, their tools are called `server__tool`.
 ///
-/// Nobody is verified: whoever reaches the address is one and the same caller. Listen where only they can.
+/// Without `--jwks` nobody is verified: whoever reaches the address is one and the same caller. Listen where
+/// only they can. With it every request needs a bearer token of the issuer.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The policy file.
@@ -51,6 +54,19 @@ pub struct Args {
     /// An exact value of `Origin` to answer to; can be given again. Requests without one are answered.
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,
+    /// A file of public keys (a JWKS) that verify bearer tokens; read again when it changes.
+    #[arg(long, value_name = "FILE", requires_all = ["issuer", "audience"])]
+    jwks: Option<PathBuf>,
+    /// The exact issuer (`iss`) of bearer tokens.
+    #[arg(long, value_name = "ISSUER", requires = "jwks")]
+    issuer: Option<String>,
+    /// The audience (`aud`) that bearer tokens must be for.
+    #[arg(long, value_name = "AUDIENCE", requires = "jwks")]
+    audience: Option<String>,
+    /// The address by which clients know this door, as its metadata (RFC 9728) say; the audience where that is
+    /// an address, else where it listens.
+    #[arg(long, value_name = "URL", requires = "jwks")]
+    resource: Option<String>,
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
@@ -73,7 +89,11 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     if let Some(desk) = approval::open(&door, &arguments.approvals, &directory)? {
         tokio::spawn(desk.close_when_stopping());
     }
-    let identity = Identity::Local(Caller::local("http"));
+    let identity = identity(&arguments, listeners[0].local_addr()?)?;
+    let bearers = match &identity {
+        Identity::Bearers { bearers, .. } => Some(Arc::clone(bearers)),
+        Identity::Local(_) | Identity::Sessions(_) => None,
+    };
     let (router, house) = match behind {
         AllBehind::One(Behind::Http(upstream)) => {
             let gate = Arc::new(Gate {
@@ -111,6 +131,9 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
                     tracing::error!(%error, "Could not sign the head of the record");
                 }
                 watch.look(&ticking);
+                if let Some(bearers) = &bearers {
+                    bearers.look();
+                }
                 if let Some(hub) = &ticked {
                     hub.house.tick();
                 }
@@ -123,6 +146,29 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     }
     door.close().context("close the record")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Who may call: the bearers of an issuer's tokens, or whoever can reach the door.
+fn identity(arguments: &Args, address: SocketAddr) -> anyhow::Result<Identity> {
+    let (Some(file), Some(issuer), Some(audience)) =
+        (&arguments.jwks, &arguments.issuer, &arguments.audience)
+    else {
+        return Ok(Identity::Local(Caller::local("http")));
+    };
+    let is_address = audience.starts_with("http://") || audience.starts_with("https://");
+    let resource = match &arguments.resource {
+        Some(resource) => resource.clone(),
+        None if is_address => audience.clone(),
+        None => format!("http://{address}/mcp"),
+    };
+    let terms = Terms {
+        issuer: issuer.clone(),
+        audience: audience.clone(),
+    };
+    Ok(Identity::Bearers {
+        bearers: Arc::new(Bearers::open(file.clone(), terms)?),
+        resource: Resource::new(&resource, issuer)?,
+    })
 }
 
 /// All that stands behind the door.

@@ -9,6 +9,7 @@ use http::{HeaderMap, StatusCode, header};
 use http_body::Body as _;
 
 use super::exchange::respond_refusal;
+use super::metadata::unauthorized;
 use super::tokens::Identity;
 use crate::caller::Caller;
 use crate::clock;
@@ -53,8 +54,8 @@ pub async fn arrive(identity: &Identity, request: Request) -> Result<Arrived, Bo
                 let refusal = Refusal::malformed(error.code(), "malformed");
                 return Err(Box::new(respond_refusal(&refusal, error.id.as_deref())));
             }
-            tracing::warn!(%reason, "Refused a message without a good session token");
-            Err(Box::new(unauthorized()))
+            tracing::warn!(%reason, "Refused a message without a good token");
+            Err(Box::new(unauthorized(identity, &parts.headers)))
         }
     }
 }
@@ -82,16 +83,6 @@ fn unread(error: &axum::Error) -> Response {
         StatusCode::REQUEST_TIMEOUT,
         "request_timeout",
         "The message was not sent in time",
-    )
-    .into_response()
-}
-
-/// The answer to whoever brings no good token.
-pub fn unauthorized() -> Response {
-    Problem::new(
-        StatusCode::UNAUTHORIZED,
-        "unauthorized",
-        "A valid session token is needed",
     )
     .into_response()
 }

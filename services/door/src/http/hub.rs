@@ -18,11 +18,12 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::block_in_place;
 
-use super::arrival::{Arrived, arrive, unauthorized};
+use super::arrival::{Arrived, arrive};
 use super::clients::Sent;
 use super::events::Event;
 use super::exchange::respond_refusal;
 use super::house::{Guest, House};
+use super::metadata::{self, unauthorized};
 use super::mirrored;
 use super::sessions::{SESSION, VERSION};
 use super::streams::unknown_session;
@@ -50,6 +51,7 @@ pub fn router(hub: Arc<Hub>, allowed: Allowed) -> Router {
         )
         .layer(DefaultBodyLimit::disable())
         .route("/health", get(countersign_serve::health))
+        .merge(metadata::routes(&hub.identity))
         .with_state(hub)
         .layer(from_fn_with_state(
             Arc::new(allowed),
@@ -276,7 +278,7 @@ fn enter(hub: &Hub, headers: &HeaderMap) -> Result<(HeaderValue, Arc<Guest>), Bo
     let caller = hub
         .identity
         .verify(headers, clock::unix_seconds())
-        .map_err(|_| Box::new(unauthorized()))?;
+        .map_err(|_| Box::new(unauthorized(&hub.identity, headers)))?;
     let mut names = headers.get_all(SESSION).iter();
     match (names.next(), names.next()) {
         (None, _) => Err(Box::new(

@@ -10,9 +10,11 @@ use countersign_serve::guard::{self, Allowed};
 
 use super::exchange;
 use super::gate::Gate;
+use super::metadata;
 use super::streams;
 
-/// The routes: one that speaks MCP, one that says the process is up.
+/// The routes: one that speaks MCP, one that says the process is up, and what whoever has no token needs to
+/// know.
 pub fn router(gate: Arc<Gate>, allowed: Allowed) -> Router {
     Router::new()
         .route(
@@ -23,6 +25,7 @@ pub fn router(gate: Arc<Gate>, allowed: Allowed) -> Router {
         )
         .layer(DefaultBodyLimit::disable())
         .route("/health", get(countersign_serve::health))
+        .merge(metadata::routes(&gate.identity))
         .with_state(gate)
         .layer(from_fn_with_state(
             Arc::new(allowed),

@@ -10,9 +10,9 @@ use bytes::Bytes;
 use countersign_serve::Problem;
 use http::{HeaderValue, Method, StatusCode, header};
 
-use super::arrival::unauthorized;
 use super::exchange::respond;
 use super::gate::{Gate, is_event_stream};
+use super::metadata::unauthorized;
 use super::relay::{Questions, Relayed};
 use super::sessions::{Found, Session, Streaming};
 use super::upstream::forwarded_headers;
@@ -88,7 +88,7 @@ fn enter(gate: &Gate, request: &Request) -> Result<(Caller, Arc<Session>), Box<R
     let caller = gate
         .identity
         .verify(request.headers(), clock::unix_seconds())
-        .map_err(|_| Box::new(unauthorized()))?;
+        .map_err(|_| Box::new(unauthorized(&gate.identity, request.headers())))?;
     match gate.sessions.find(request.headers(), &caller) {
         Found::Session(session) => Ok((caller.in_session(&session.name), session)),
         Found::Unknown => Err(Box::new(unknown_session())),

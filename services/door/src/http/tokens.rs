@@ -1,7 +1,7 @@
-//! Whose call it is: the one session token of a request, verified.
+//! Whose call it is: the one token of a request, verified.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_identity::{
     KeyError, LEEWAY_SECONDS, SESSION_HEADER, TokenError, VerifyingKeyFile, VerifyingKeys,
@@ -10,6 +10,8 @@ use countersign_identity::{
 use http::{HeaderMap, HeaderValue};
 use sha2::{Digest as _, Sha256};
 
+use super::metadata::Resource;
+use crate::bearer::Bearers;
 use crate::caller::Caller;
 
 /// Most verified tokens remembered at once.
@@ -21,6 +23,13 @@ pub enum Identity {
     Local(Caller),
     /// The customers of session tokens.
     Sessions(Sessions),
+    /// The bearers of another issuer's tokens.
+    Bearers {
+        /// What makes a token good.
+        bearers: Arc<Bearers>,
+        /// What is said to those who have none.
+        resource: Resource,
+    },
 }
 
 impl Identity {
@@ -32,6 +41,7 @@ impl Identity {
         match self {
             Self::Local(caller) => Ok(caller.clone()),
             Self::Sessions(sessions) => sessions.verify(headers, now),
+            Self::Bearers { bearers, .. } => bearers.verify(headers, now),
         }
     }
 }

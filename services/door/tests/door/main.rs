@@ -10,6 +10,7 @@ mod agreement;
 mod answers;
 mod approvals;
 mod bad_inputs;
+mod bearers;
 mod commands;
 mod decisions;
 mod evidence;

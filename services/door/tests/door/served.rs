@@ -29,6 +29,11 @@ impl Served {
     pub fn with(policy: &str) -> Self {
         let directory = fresh_directory();
         std::fs::create_dir_all(&directory).unwrap();
+        Self::started(policy, directory, &[])
+    }
+
+    /// A door with this policy in a folder, started with these words as well.
+    pub fn started(policy: &str, directory: PathBuf, words: &[&str]) -> Self {
         std::fs::write(directory.join("policy.yaml"), policy).unwrap();
         let keys = keys(&directory);
         let mut child = Command::new(env!("CARGO_BIN_EXE_countersign-door"))
@@ -38,6 +43,7 @@ impl Served {
             .arg(directory.join("log"))
             .arg("--keys")
             .arg(keys)
+            .args(words)
             .env("DOOR_SECRET", "of the door")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
