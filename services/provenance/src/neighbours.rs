@@ -2,6 +2,7 @@
 //! codes that look like amounts.
 
 use crate::{
+    Reason,
     fold::Folded,
     tags::Tags,
     tokens::{Amount, Kind, Token},
@@ -23,6 +24,7 @@ pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bo
         pay_for_me(tokens, at);
         give_pronoun_to_verb(tokens, at);
         begin_reason(tokens, at);
+        open_sums_with_more(tokens, at);
         join_listed(tokens, at);
         mask_code(tokens, folded, at);
     }
@@ -144,6 +146,33 @@ fn begin_reason(tokens: &mut [Token], at: usize) {
         && tokens[at].value == Some(BEHIND_A_VALUE)
     {
         tokens[at].tags = Tags::TAIL;
+    }
+}
+
+/// What a language file gives a word that adds something ("con 5 de propina").
+const WITH: &str = "with";
+
+/// "20 a Dani con 5 de propina": which of the sums is to be paid is not said.
+fn open_sums_with_more(tokens: &mut [Token], at: usize) {
+    let adds = tokens[at].kind == Kind::Word
+        && tokens[at].value == Some(WITH)
+        && tokens
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
+    if !adds {
+        return;
+    }
+    let ends = |token: &&mut Token| !token.is_mark(".!?;\n");
+    let (before, behind) = tokens.split_at_mut(at);
+    let sentence = before
+        .iter_mut()
+        .rev()
+        .take_while(ends)
+        .chain(behind.iter_mut().take_while(ends));
+    for token in sentence {
+        if matches!(token.kind, Kind::Amount(_)) {
+            token.kind = Kind::Amount(Amount::open(Reason::Computed));
+        }
     }
 }
 
@@ -333,7 +362,23 @@ fn description_before(tokens: &[Token], end: usize, parted: bool) -> Option<usiz
     } else {
         // "ma sœur Inès"; without a mark only a person's word right before the name.
         start = end - 1;
-        person && tokens[start].has(Tags::PERSON) && !tokens[start].capital
+        let person = person && tokens[start].has(Tags::PERSON) && !tokens[start].capital;
+        // "ma petite sœur Inès"
+        let small =
+            |token: &Token| token.kind == Kind::Word && token.has(Tags::COMMON) && !token.capital;
+        let described = start
+            - tokens[..start]
+                .iter()
+                .rev()
+                .take_while(|token| small(token))
+                .count();
+        let owned = described.checked_sub(1).is_some_and(|before| {
+            tokens[before].has(Tags::DET) && tokens[before].kind == Kind::Word
+        });
+        if owned {
+            start = described;
+        }
+        person
     };
     fits.then_some(start)
 }
