@@ -444,6 +444,13 @@ impl Joiner<'_> {
         if before.has(labels) || before.is_mark("#\u{2116}\u{b0}") {
             return true;
         }
+        // "invoice number is 20981"
+        if before.kind == Kind::Word
+            && before.has(Tags::AMOUNTS_TO)
+            && self.back_has(2, Tags::LABEL)
+        {
+            return true;
+        }
         if before.is_mark(".:-/\u{2013}") {
             let chained = token.glued
                 && before.glued

@@ -365,7 +365,7 @@ impl Remark {
         let identifies = copula.is_some_and(|at| {
             let it = at == 0 || plain[0].has(Tags::IT.union(Tags::DET).union(Tags::SUBJECT));
             let noun = plain.get(at + 1).is_some_and(|next| {
-                next.has(Tags::DET.union(Tags::FOR)) && next.kind == Kind::Word
+                next.has(Tags::DET.union(Tags::FOR).union(Tags::TAIL)) && next.kind == Kind::Word
             });
             it && noun
         });
@@ -378,6 +378,20 @@ impl Remark {
             to_me: has(Tags::ME),
         }
     }
+}
+
+/// Whether a piece tells what somebody else did with a thing of its own ("he paid the parking meter").
+pub(crate) fn tells_of_another(context: &Context, piece: &[Token]) -> bool {
+    let thing = piece
+        .windows(2)
+        .any(|pair| pair[0].kind == Kind::Word && pair[0].has(Tags::DET) && pair[1].is_unknown());
+    let by_me = context.signs(piece).has(Signs::FIRST_PERSON);
+    let remark = Remark::of(context, piece);
+    let third = piece
+        .iter()
+        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
+        .is_some_and(|first| first.kind == Kind::Word && first.has(Tags::SUBJECT.union(Tags::DET)));
+    thing && third && !by_me && named(context, piece).is_empty() && !remark.identifies
 }
 
 /// The most words of a turn that may be a saying ("my wife will kill me"). A longer one tells something.
@@ -429,6 +443,9 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
         .union(Tags::VAGUE_TIME);
     if signs.has(Signs::FIRST_PERSON) && (!tells || has(weighs_up)) || named && has(Tags::SAY) {
         return Some(Strength::Likely);
+    }
+    if remark.identifies && !remark.of_request {
+        return None;
     }
     // "it's for the pizza", "because he asked"
     if has(Tags::FOR) || head.is_some_and(|head| head.has(Tags::TAIL.union(Tags::BECAUSE))) {

@@ -185,6 +185,17 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         Kind::Quoted => false,
         _ => true,
     });
+    // "all for the minibus": what it is for, and no sum.
+    let all_for = computes
+        && found.items.len() == 1
+        && clause.windows(2).any(|pair| {
+            matches!(pair[0].kind, Kind::Amount(_))
+                && (pair[1].has(Tags::FOR)
+                    || context.folded.text[pair[1].start..].starts_with("for "))
+        });
+    if all_for {
+        return Move::Nothing;
+    }
     // "I mean dollars": the number stays, the currency is another.
     let only_currency = found.items.is_empty()
         && has(CUES.union(Tags::FIX).union(Tags::INSTEAD).union(Tags::NEG))

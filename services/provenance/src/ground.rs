@@ -218,7 +218,14 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
         }
         return unread;
     }
-    let sentences = sentences::split(tokens);
+    let mut sentences = sentences::split(tokens);
+    // "Yours faithfully, M. Price": who signs is nobody to pay.
+    if let Some(signed) = signature(context) {
+        sentences.retain(|sentence| sentence.tokens.start < signed);
+        if let Some(last) = sentences.last_mut() {
+            last.tokens.end = last.tokens.end.min(signed);
+        }
+    }
     let works_on_text = |token: &Token| token.has(Tags::TEXT_WORK) && token.kind == Kind::Word;
     let mut said = Vec::new();
     for sentence in &sentences {
@@ -297,6 +304,21 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
         }
     }
     said
+}
+
+/// Where a letter's closing words begin, when little follows them.
+fn signature(context: &Context) -> Option<usize> {
+    /// A name, its initials and marks.
+    const TOKENS_MAX: usize = 8;
+    let closing = context
+        .signs
+        .iter()
+        .rev()
+        .find(|sign| sign.signs.has(Signs::LETTER))?;
+    let tokens = context.tokens;
+    let at = tokens.partition_point(|token| token.start < closing.start);
+    let behind = tokens.partition_point(|token| token.start < closing.end);
+    (at > 0 && tokens.len() - behind <= TOKENS_MAX).then_some(at)
 }
 
 /// Whether a word that is none of this language denies, stops or conditions in another ("send 20 to Bob, nicht").

@@ -95,9 +95,24 @@ fn relevant(items: &[Item]) -> Vec<Item> {
     let has_part = items
         .iter()
         .any(|item| matches!(item, Item::Amount { total: false, .. }));
+    // "60 to Gran before 5": an hour beside the sum.
+    let has_plain = items.iter().any(|item| {
+        matches!(
+            item,
+            Item::Amount {
+                after_on: false,
+                ..
+            }
+        )
+    });
     let mut kept: Vec<Item> = Vec::new();
     for item in items {
         match item {
+            Item::Amount {
+                after_on: true,
+                mention,
+                ..
+            } if has_plain && is_hour(mention) => {}
             Item::Amount { total: true, .. } if has_part => {}
             Item::Payee { weak: true, .. }
                 if matches!(kept.last(), Some(Item::Payee { weak: false, .. })) => {}
@@ -108,6 +123,18 @@ fn relevant(items: &[Item]) -> Vec<Item> {
         }
     }
     kept
+}
+
+/// Whether a sum in whole units of up to 24 can be an hour.
+fn is_hour(mention: &AmountMention) -> bool {
+    const HOURS: i64 = 24;
+    match mention.much {
+        HowMuch::Sum(units, currency) => {
+            let one = 10_i64.pow(currency.exponent());
+            units.count() % one == 0 && units.count() / one <= HOURS
+        }
+        _ => false,
+    }
 }
 
 fn amount(item: &Item) -> Option<AmountMention> {

@@ -83,6 +83,12 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
             // "Send 20 to Bob - I'm still thinking"
             Move::Doubt { .. } if speaks_up(context, part) && !said.is_empty() => return None,
             Move::Doubt { strength, .. } if strength < Strength::Certain => Move::Nothing,
+            // "20 to Sven, he paid the parking meter": why, and not that he has his money.
+            Move::TakeBack { of_what: true, .. }
+                if !said.is_empty() && asides::tells_of_another(context, part) =>
+            {
+                Move::Nothing
+            }
             other => other,
         };
         match &act {
@@ -221,6 +227,26 @@ fn begins(tokens: &[Token], start: usize, at: usize) -> bool {
         .all(|token| token.kind == Kind::Word && token.has(LIGHT.union(Tags::SO)));
     if token.has(Tags::SO.union(Tags::BECAUSE)) {
         return !led;
+    }
+    // "20 to Bob please he paid for me"
+    let behind_value = matches!(tokens[at - 1].kind, Kind::Amount(_) | Kind::Name { .. })
+        || tokens[at - 1].kind == Kind::Word && tokens[at - 1].has(Tags::POLITE);
+    let has_amount = tokens[start..at]
+        .iter()
+        .any(|token| matches!(token.kind, Kind::Amount(_)));
+    if token.has(Tags::SUBJECT)
+        && !token.has(
+            Tags::PRONOUN
+                .union(Tags::DET)
+                .union(Tags::ME)
+                .union(Tags::FRAME),
+        )
+        && behind_value
+        && has_amount
+    {
+        return tokens
+            .get(at + 1)
+            .is_some_and(|next| next.kind == Kind::Word);
     }
     if token.has(Tags::AND.union(Tags::CONTRAST)) {
         let next = tokens[at + 1..].iter().find(|next| {

@@ -21,12 +21,33 @@ use crate::{
 pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     let said = read_whole(context, sentence);
     let settled = said.iter().any(|said| is_settled(&said.act));
-    if settled && !said.iter().any(|said| is_unread_correction(&said.act)) {
+    let spared = said.iter().any(|said| {
+        matches!(
+            said.act,
+            Move::Forbid {
+                reason: Reason::TakenBack,
+                ..
+            }
+        )
+    });
+    if settled && !spared && !said.iter().any(|said| is_unread_correction(&said.act)) {
         return said;
     }
     let amends = amends::read(context, sentence);
     let otherwise = if settled {
-        said
+        // "15 to Sven, he paid the parking meter"
+        let spared = context
+            .signs(&context.tokens[sentence.tokens.clone()])
+            .has(Signs::SPARE);
+        let asked = |said: &Vec<Said>| {
+            said.iter()
+                .any(|said| is_settled(&said.act) || matches!(&said.act, Move::Fragment(_)))
+        };
+        spared
+            .then(|| pieces::read(context, sentence))
+            .flatten()
+            .filter(asked)
+            .unwrap_or(said)
     } else {
         pieces::read(context, sentence).unwrap_or(said)
     };

@@ -36,9 +36,13 @@ impl Told {
         let mut told = Vec::new();
         for sentence in sentences {
             let tokens = &context.tokens[sentence.tokens.clone()];
-            for range in pieces::cut(tokens) {
+            let pieces = pieces::cut(tokens);
+            let last = pieces.len().saturating_sub(1);
+            for (index, range) in pieces.into_iter().enumerate() {
+                // The mark asks what stands right before it.
+                let question = sentence.question && index == last;
                 let base = sentence.tokens.start + range.start;
-                told.push(piece(context, base, &tokens[range], sentence.question));
+                told.push(piece(context, base, &tokens[range], question));
             }
         }
         Self(told)
@@ -135,6 +139,10 @@ impl Order {
         };
         let (payee, amount) = match &said.act {
             Move::AskIt => (None, None),
+            // "Bob lent me 20, pay that back": no payment that came in.
+            Move::Act(act) if act.act == crate::Act::Refund && act.transaction.is_none() => {
+                (None, None)
+            }
             Move::Fragment(fragment) => (Some(handed_to(fragment)?.clone()), None),
             Move::Ask {
                 pairs,
@@ -152,7 +160,8 @@ impl Order {
         let known = amount.is_some_and(|amount| matches!(amount.much, HowMuch::Sum(..)));
         let unread = amount.is_some() && !known;
         let pronoun = words(Tags::PRONOUN);
-        let it = matches!(said.act, Move::AskIt | Move::Fragment(_)) || words(Tags::IT);
+        let it =
+            matches!(said.act, Move::AskIt | Move::Fragment(_) | Move::Act(_)) || words(Tags::IT);
         let lacks = !known || open_payee;
         let someone_else = payee.is_some() && open_payee && !pronoun;
         (lacks && !unread && !someone_else).then_some(Self {
