@@ -1,4 +1,5 @@
-//! What the agent is started with. It holds no key of the bank and no database.
+//! What the agent is started with. It holds no key of the bank and no database; a remote model's key
+//! comes the same way as every secret, in the configuration that is piped to the process.
 
 use countersign_models::ModelConfig;
 use countersign_serve::Listen;
@@ -12,6 +13,13 @@ pub struct Config {
     pub listen: Listen,
     /// The door's MCP endpoint.
     pub door_url: String,
-    /// The model it asks.
+    /// The model it asks, with its key.
     pub model: ModelConfig,
+    /// Most tokens of one turn.
+    #[serde(default = "tokens_per_turn_max")]
+    pub tokens_per_turn_max: u64,
+}
+
+const fn tokens_per_turn_max() -> u64 {
+    crate::limits::TOKENS_MAX
 }

@@ -149,12 +149,12 @@ impl Connection {
     }
 
     /// Makes one call, once. Whatever goes wrong becomes an answer that a model can act on.
-    pub async fn call(&self, tool: &ToolDefinition, arguments: JsonObject) -> Answer {
+    pub async fn call(&self, tool: &ToolDefinition, arguments: JsonObject) -> Answered {
         let params = CallToolRequestParams::new(tool.name.clone()).with_arguments(arguments);
         // The peer's call is a single one; the service's own would answer a server's questions by calling again.
         let calling = self.service.peer().call_tool(params);
         match tokio::time::timeout(limits::CALL_TIME_MAX, calling).await {
-            Ok(Ok(result)) => answer_of(result),
+            Ok(Ok(result)) => return answer_of(result),
             Ok(Err(ServiceError::McpError(error))) => {
                 tracing::info!(
                     tool = tool.name,
@@ -179,6 +179,35 @@ impl Connection {
                 "Do not send the request again. Tell the customer to look at the panel.",
             ),
         }
+        .into()
+    }
+}
+
+/// What came of a call, with the door's own label on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// The answer.
+    pub answer: Answer,
+    /// Names of the screening rules that found orders to a model in it, as the door says.
+    pub flagged: Vec<String>,
+}
+
+impl From<Answer> for Answered {
+    fn from(answer: Answer) -> Self {
+        Self {
+            answer,
+            flagged: Vec::new(),
+        }
+    }
+}
+
+impl Answered {
+    /// The code of a refusal.
+    pub fn code(&self) -> Option<&str> {
+        match &self.answer {
+            Answer::Refused(value) => value["code"].as_str(),
+            Answer::Done(_) => None,
+        }
     }
 }
 
@@ -187,7 +216,33 @@ pub fn refused(code: &str, advice: &str) -> Answer {
     Answer::Refused(json!({ "code": code, "advice": advice }))
 }
 
-fn answer_of(result: CallToolResult) -> Answer {
+/// The member of a result's `_meta` in which the door says what screening found. The door alone writes it.
+const LABEL: &str = "dev.countersign/screening";
+
+/// The rules that the door's label names.
+fn flagged(result: &CallToolResult) -> Vec<String> {
+    let named = |name: &String| {
+        name.len() <= 40 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    };
+    result
+        .meta
+        .as_ref()
+        .and_then(|meta| meta.0.get(LABEL))
+        .and_then(|label| label["flagged"].as_object())
+        .map(|rules| {
+            let rules = rules.keys().filter(|name| named(name));
+            rules.take(limits::FLAGGED_RULES_MAX).cloned().collect()
+        })
+        .unwrap_or_default()
+}
+
+fn answer_of(result: CallToolResult) -> Answered {
+    let flagged = flagged(&result);
+    let answer = plain_answer_of(result);
+    Answered { answer, flagged }
+}
+
+fn plain_answer_of(result: CallToolResult) -> Answer {
     let refused_by_tool = result.is_error.unwrap_or(false);
     let value = result.structured_content.unwrap_or_else(|| {
         let text: Vec<&str> = result

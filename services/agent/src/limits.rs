@@ -22,10 +22,16 @@ pub const REPLY_BYTES_MAX: usize = 16 * 1024;
 pub const ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
 /// Longest answer of a tool that is shown to the model, in bytes of JSON.
 pub const ANSWER_BYTES_MAX: usize = 256 * 1024;
-/// Most tokens of one turn, prompts of every round and replies together, by estimate.
-pub const TOKENS_MAX: usize = 200_000;
-/// Bytes that make a token, for the estimate.
-pub const BYTES_PER_TOKEN: usize = 4;
+/// Requests that were refused before the turn ends in a sentence.
+pub const REFUSED_REQUESTS_MAX: usize = 3;
+/// Replies that reached their length limit before the turn ends in a sentence.
+pub const CUTS_MAX: usize = 2;
+/// Most tokens of one turn where the configuration says nothing else: prompts of every round and replies together.
+pub const TOKENS_MAX: u64 = 200_000;
+/// Bytes that make a token, for the estimate where the model counts none.
+pub const BYTES_PER_TOKEN: u64 = 4;
+/// Most names of screening rules that are taken from one answer.
+pub const FLAGGED_RULES_MAX: usize = 32;
 /// Most earlier messages of a conversation.
 pub const HISTORY_MAX: usize = 100;
 /// Longest message, earlier or new, in bytes.

@@ -24,6 +24,22 @@ pub enum Line {
         /// The request.
         action: ActionId,
     },
+    /// Screening found orders to a model in what a tool answered. The model was told that it is data.
+    Flagged {
+        /// The tool's name.
+        tool: String,
+        /// Names of the rules that found them.
+        rules: Vec<String>,
+    },
+    /// What the turn used of the model.
+    Used {
+        /// Tokens read.
+        input_tokens: u64,
+        /// Tokens written.
+        output_tokens: u64,
+        /// Cost, in millionths of the currency's unit.
+        cost_micros: u64,
+    },
     /// The reply is whole.
     Done,
     /// There is no whole reply.

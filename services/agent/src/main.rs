@@ -18,8 +18,9 @@ async fn main() -> anyhow::Result<()> {
         .install_default()
         .map_err(|_| anyhow::anyhow!("choose the TLS cryptography: one was chosen before"))?;
     let agent = Agent {
-        model: config.model.open(),
+        model: config.model.open().context("start the agent")?,
         door: Door::new(&config.door_url).context("make the HTTP client")?,
+        tokens_per_turn_max: config.tokens_per_turn_max,
         today: clock::today,
     };
     tracing::info!(

@@ -71,6 +71,15 @@ pub enum Line {
         /// The request.
         action: ActionId,
     },
+    /// The agent says that screening found orders to a model in what a tool answered.
+    Flagged {
+        /// The tool's name.
+        tool: String,
+        /// Names of the rules.
+        rules: Vec<String>,
+    },
+    /// What the agent says it used of the model.
+    Used(ModelUse),
     /// The reply is whole.
     Done {},
     /// The agent gave up.
@@ -78,6 +87,18 @@ pub enum Line {
         /// Why, in a code.
         code: String,
     },
+}
+
+/// What a turn used of the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelUse {
+    /// Tokens read.
+    pub input_tokens: u32,
+    /// Tokens written.
+    pub output_tokens: u32,
+    /// Cost, in millionths of the currency's unit.
+    pub cost_micros: u64,
 }
 
 /// Why the agent gave no whole reply.

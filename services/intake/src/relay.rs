@@ -59,6 +59,11 @@ pub enum Out<'a> {
         /// The request.
         action: ActionId,
     },
+    /// The assistant was given an order by a text that somebody else wrote, and was told that it is data.
+    Flagged {
+        /// The tool that read the text, one of a fixed list.
+        tool: &'a str,
+    },
     /// The reply says that something was done, and the record says otherwise.
     NothingDone,
     /// The reply is whole.
@@ -96,6 +101,7 @@ pub struct Shown {
     body: String,
     length: usize,
     looked_at: Vec<String>,
+    flagged: Vec<&'static str>,
     prepared: Vec<ActionId>,
 }
 
@@ -135,6 +141,17 @@ impl Shown {
             return None;
         }
         self.looked_at.push(known.to_owned());
+        Some(known)
+    }
+
+    /// Takes a remark about a flagged answer; answers the tool's name when it is to be shown: known, and for the first
+    /// time.
+    pub fn flagged(&mut self, tool: &str) -> Option<&'static str> {
+        let known = LOOKING_TOOLS.iter().copied().find(|known| *known == tool)?;
+        if self.flagged.contains(&known) {
+            return None;
+        }
+        self.flagged.push(known);
         Some(known)
     }
 

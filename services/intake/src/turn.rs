@@ -168,6 +168,11 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, shown: &mut Shown) -
                     Ok(())
                 }
             }
+            Line::Flagged { tool, .. } => match shown.flagged(&tool) {
+                Some(tool) => out.send(Out::Flagged { tool }.line()).await,
+                None => Ok(()),
+            },
+            Line::Used(_) => Ok(()),
             Line::Done {} => return End::Done,
             Line::Failed { code } => return End::Failed(known_code(&code)),
         };

@@ -19,7 +19,7 @@ pub struct ToolDefinition {
 /// A model's wish to use a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// The model's own name for this call, unique within the turn.
+    /// The model's own name for this call, unique within the reply.
     pub id: String,
     /// The tool's name.
     pub tool: String,
@@ -32,8 +32,12 @@ pub struct ToolCall {
 pub struct ToolResult {
     /// The call's id.
     pub call_id: String,
+    /// The tool that answered.
+    pub tool: String,
     /// What the tool said. Strings in it were written by outsiders as often as not: data, never orders.
     pub answer: Answer,
+    /// Names of the screening rules that found orders to a model in the answer.
+    pub flagged: Vec<String>,
 }
 
 /// A tool's answer.
@@ -59,6 +63,8 @@ pub enum Message {
     },
     /// What came of one of those calls.
     Result(ToolResult),
+    /// What the program around the model has to tell it, such as that its last reply was cut. Not the customer's words.
+    Notice(String),
 }
 
 /// Everything a model is told for one reply.

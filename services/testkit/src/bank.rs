@@ -29,7 +29,7 @@ impl Bank {
     /// # Errors
     /// When anything does not start; the end of the failed service's log is in the message.
     pub async fn start() -> anyhow::Result<Self> {
-        Self::start_with(None, None, false).await
+        Self::start_with(None, None, false, None).await
     }
 
     /// The same, with an agent in the test's hands instead of the real one.
@@ -37,7 +37,7 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_agent(agent: &CaptiveAgent) -> anyhow::Result<Self> {
-        Self::start_with(Some(&agent.url()), None, false).await
+        Self::start_with(Some(&agent.url()), None, false, None).await
     }
 
     /// The same, for many messages and calls in a short time.
@@ -45,7 +45,7 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_far_caps(agent: &CaptiveAgent) -> anyhow::Result<Self> {
-        Self::start_with(Some(&agent.url()), None, true).await
+        Self::start_with(Some(&agent.url()), None, true, None).await
     }
 
     /// The same, with another program in the real agent's place: started as that is, with its user, its cage,
@@ -54,13 +54,22 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_agent_program(program: &Path) -> anyhow::Result<Self> {
-        Self::start_with(None, Some(program), true).await
+        Self::start_with(None, Some(program), true, None).await
+    }
+
+    /// The same, with a model and guardrails of the test's choosing, as members of the agent's configuration.
+    ///
+    /// # Errors
+    /// As [`Bank::start`].
+    pub async fn start_with_assistant(settings: &serde_json::Value) -> anyhow::Result<Self> {
+        Self::start_with(None, None, false, Some(settings)).await
     }
 
     async fn start_with(
         agent_url: Option<&str>,
         agent_program: Option<&Path>,
         caps_are_far: bool,
+        assistant: Option<&serde_json::Value>,
     ) -> anyhow::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         static PROGRAMS: OnceCell<PathBuf> = OnceCell::const_new();
@@ -81,6 +90,7 @@ impl Bank {
             programs,
             agent_url,
             agent_program,
+            assistant,
             caps_are_far,
         })
         .await?;

@@ -18,7 +18,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::{
     limits,
     line::Lines,
-    turn::{Agent, TurnInput, run},
+    turn::{Agent, Remaining, TurnInput, run},
 };
 
 /// What the route needs: the agent, and room for a turn.
@@ -38,6 +38,8 @@ pub struct TurnBody {
     locale: String,
     history: Vec<Said>,
     message: String,
+    #[serde(default)]
+    remaining: Remaining,
 }
 
 #[derive(Deserialize)]
@@ -122,6 +124,7 @@ impl TurnBody {
                 })
                 .collect(),
             message: self.message,
+            remaining: self.remaining,
         })
     }
 }

@@ -7,10 +7,10 @@ use countersign_agent::{
     door::Door,
     limits,
     line::Lines,
-    turn::{Agent, TurnInput, run},
+    turn::{Agent, Remaining, TurnInput, run},
 };
 use countersign_domain::Secret;
-use countersign_models::{Event, EventStream, Message, Model, ModelError, Prompt, ToolCall};
+use countersign_models::{Event, EventStream, Message, Model, ModelError, Prompt, ToolCall, Usage};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use time::macros::date;
@@ -21,7 +21,7 @@ use crate::{
     process::{lines, reply},
 };
 
-type Step = Vec<Result<Event, ModelError>>;
+pub type Step = Vec<Result<Event, ModelError>>;
 
 /// A model that says what the test wrote down, the last step again and again, and keeps what it was told.
 struct Wayward {
@@ -35,6 +35,10 @@ impl Model for Wayward {
         "wayward"
     }
 
+    fn cost_micros(&self, usage: Usage) -> u64 {
+        usage.input_tokens + usage.output_tokens
+    }
+
     async fn reply<'a>(&'a self, prompt: &'a Prompt) -> Result<EventStream<'a>, ModelError> {
         let mut told = self.told.lock().unwrap();
         let step = self.steps[told.len().min(self.steps.len() - 1)].clone();
@@ -44,7 +48,16 @@ impl Model for Wayward {
 }
 
 /// Plays a turn; what came out, and what the model was told.
-async fn play(mood: Mood, steps: Vec<Step>) -> (FixtureDoor, Vec<Value>, Vec<Prompt>) {
+pub async fn play(mood: Mood, steps: Vec<Step>) -> (FixtureDoor, Vec<Value>, Vec<Prompt>) {
+    play_within(mood, steps, Remaining::default()).await
+}
+
+/// Plays a turn with little left of the budget.
+pub async fn play_within(
+    mood: Mood,
+    steps: Vec<Step>,
+    remaining: Remaining,
+) -> (FixtureDoor, Vec<Value>, Vec<Prompt>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (door, address) = FixtureDoor::start(mood).await;
     let told = Arc::new(Mutex::new(Vec::new()));
@@ -54,6 +67,7 @@ async fn play(mood: Mood, steps: Vec<Step>) -> (FixtureDoor, Vec<Value>, Vec<Pro
             told: Arc::clone(&told),
         }),
         door: Door::new(&format!("http://{address}/mcp")).unwrap(),
+        tokens_per_turn_max: limits::TOKENS_MAX,
         today: || date!(2026 - 11 - 30),
     };
     let input = TurnInput {
@@ -62,6 +76,7 @@ async fn play(mood: Mood, steps: Vec<Step>) -> (FixtureDoor, Vec<Value>, Vec<Pro
         locale: "en".into(),
         history: Vec::new(),
         message: "Send 20 to Bob".into(),
+        remaining,
     };
     let (sender, mut receiver) = mpsc::channel(1000);
     run(&agent, input, Lines::new(sender)).await;
@@ -73,7 +88,7 @@ async fn play(mood: Mood, steps: Vec<Step>) -> (FixtureDoor, Vec<Value>, Vec<Pro
     (door, lines(&text), told)
 }
 
-fn call(id: &str, tool: &str, arguments: Value) -> Result<Event, ModelError> {
+pub fn call(id: &str, tool: &str, arguments: Value) -> Result<Event, ModelError> {
     let arguments = arguments.as_object().unwrap().clone();
     Ok(Event::Call(ToolCall {
         id: id.into(),
@@ -82,14 +97,14 @@ fn call(id: &str, tool: &str, arguments: Value) -> Result<Event, ModelError> {
     }))
 }
 
-fn says(text: &str) -> Result<Event, ModelError> {
+pub fn says(text: &str) -> Result<Event, ModelError> {
     Ok(Event::Text(text.into()))
 }
 
-const DONE: Result<Event, ModelError> = Ok(Event::Done);
+pub const DONE: Result<Event, ModelError> = Ok(Event::Done);
 
 /// The answers that a prompt carries, oldest first.
-fn answers(prompt: &Prompt) -> Vec<String> {
+pub fn answers(prompt: &Prompt) -> Vec<String> {
     prompt
         .messages
         .iter()
@@ -212,8 +227,13 @@ async fn a_reply_that_breaks_off_makes_no_call() {
         let (door, lines, _) = play(Mood::Well, vec![step]).await;
         assert_eq!(door.calls(), []);
         assert_eq!(
-            lines,
-            [json!({"type": "failed", "code": "model_unavailable"})]
+            lines.last().unwrap(),
+            &json!({"type": "failed", "code": "model_unavailable"})
+        );
+        assert!(
+            lines
+                .iter()
+                .all(|line| line["type"] != "looked_at" && line["type"] != "prepared")
         );
     }
 }

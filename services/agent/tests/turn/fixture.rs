@@ -38,6 +38,12 @@ pub enum Mood {
     Broken,
     /// It refuses by protocol.
     Denying,
+    /// It says that it found an order to a model in the list of payees.
+    Flagging,
+    /// The bank behind it refuses every request.
+    Limiting,
+    /// It breaks down on a request, and nobody knows what came of it.
+    Vanishing,
 }
 
 /// What the door saw.
@@ -86,7 +92,7 @@ impl FixtureDoor {
             .layer(axum::middleware::from_fn(
                 move |request: Request, next: Next| {
                     let seen = Arc::clone(&seen);
-                    async move { let_in(&seen, request, next).await }
+                    async move { let_in(&seen, mood, request, next).await }
                 },
             ));
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -104,7 +110,7 @@ impl FixtureDoor {
     }
 }
 
-async fn let_in(seen: &Mutex<Seen>, request: Request, next: Next) -> Response {
+async fn let_in(seen: &Mutex<Seen>, mood: Mood, request: Request, next: Next) -> Response {
     let tokens: Vec<_> = request
         .headers()
         .get_all("countersign-session")
@@ -127,7 +133,16 @@ async fn let_in(seen: &Mutex<Seen>, request: Request, next: Next) -> Response {
             .count();
     }
     if right {
-        next.run(request).await
+        let (parts, body) = request.into_parts();
+        let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+        let is_request = body.windows(17).any(|part| part == b"\"request_transfer");
+        if mood == Mood::Vanishing && is_request {
+            let arguments = serde_json::from_slice(&body).unwrap();
+            let mut seen = seen.lock().unwrap();
+            seen.calls.push(("request_transfer".into(), arguments));
+            return axum::http::StatusCode::BAD_GATEWAY.into_response();
+        }
+        next.run(Request::from_parts(parts, body.into())).await
     } else {
         let problem = json!({"type": "urn:countersign:problem:unauthorized", "status": 401});
         (
@@ -170,7 +185,7 @@ impl ServerHandler for FixtureDoor {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let running = Running::begin(&self.seen, &request.name, arguments);
         match self.mood {
-            Mood::Well => {
+            Mood::Well | Mood::Flagging | Mood::Vanishing => {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             }
             Mood::Silent => {
@@ -178,6 +193,15 @@ impl ServerHandler for FixtureDoor {
                 context.ct.cancelled().await;
                 return Err(ErrorData::internal_error("given up", None));
             }
+            Mood::Limiting if request.name.starts_with("request_") => {
+                running.end();
+                let value =
+                    json!({"code": "over_limit", "advice": "Tell the customer about the limit."});
+                let mut result = CallToolResult::error(vec![ContentBlock::text(value.to_string())]);
+                result.structured_content = Some(value);
+                return Ok(result.into());
+            }
+            Mood::Limiting => {}
             Mood::Broken => {
                 running.end();
                 return Err(ErrorData::internal_error("no", None));
@@ -191,6 +215,10 @@ impl ServerHandler for FixtureDoor {
         let value = answer(&request.name);
         let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
         result.structured_content = Some(value);
+        if self.mood == Mood::Flagging && request.name == "list_payees" {
+            let label = json!({"dev.countersign/screening": {"flagged": {"tool_order": 1, "Call +49 151": 1}}});
+            result.meta = Some(serde_json::from_value(label).unwrap());
+        }
         Ok(result.into())
     }
 }

@@ -3,5 +3,6 @@
 mod conduct;
 mod edges;
 mod fixture;
+mod manners;
 mod process;
 mod story;

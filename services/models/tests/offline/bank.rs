@@ -80,6 +80,8 @@ impl Chat {
                 let answer = (self.answer)(&call);
                 self.messages.push(Message::Result(ToolResult {
                     call_id: call.id.clone(),
+                    tool: call.tool.clone(),
+                    flagged: Vec::new(),
                     answer,
                 }));
                 calls.push(call);
@@ -110,6 +112,7 @@ impl Chat {
                 Event::Text(piece) => text.push_str(&piece),
                 Event::Call(call) => calls.push(call),
                 Event::Done => {}
+                other => panic!("the offline model has no reason for {other:?}"),
             }
         }
         (text, calls)

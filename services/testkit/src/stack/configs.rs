@@ -7,6 +7,7 @@ use anyhow::Context;
 use countersign_domain::CustomerId;
 use serde_json::{Value, json};
 
+use super::assistant::Assistant;
 use super::keys::{self, Keys};
 use super::logins::Logins;
 use super::service::Service;
@@ -28,6 +29,7 @@ pub struct DemoCustomer {
 /// What the configs are made of.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
+    pub(super) assistant: &'a Assistant,
     pub(super) keys: &'a Keys,
     pub(super) logins: &'a Logins,
     pub(super) customers: &'a [DemoCustomer],
@@ -117,10 +119,11 @@ impl Facts<'_> {
                 "dashboard_origin": self.origin(Service::Dashboard),
                 "database_url": self.logins.url("dashboard")?,
             }),
-            Service::Agent => json!({
-                "door_url": format!("{}/mcp", self.origin(Service::Door)),
-                "model": {"kind": "offline"},
-            }),
+            Service::Agent => {
+                let mut config = self.assistant.settings.clone();
+                config["door_url"] = format!("{}/mcp", self.origin(Service::Door)).into();
+                config
+            }
         })
     }
 }

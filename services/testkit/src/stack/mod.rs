@@ -1,5 +1,6 @@
 //! All processes of one bank, as real programs: for `up`, and for tests on ports of their own.
 
+mod assistant;
 mod configs;
 mod health;
 mod keys;
@@ -27,6 +28,7 @@ use crate::files;
 use crate::server::DATABASE_GROUP;
 use crate::sockets::{SocketFilter, Sockets};
 use crate::spawn::{self, RunAs};
+use assistant::Assistant;
 use configs::Facts;
 use supervisor::{Plan, Supervised};
 
@@ -56,6 +58,8 @@ pub struct StackOptions<'a> {
     pub agent_url: Option<&'a str>,
     /// Another program to start exactly as the agent is started, in its place: a test that owns the process.
     pub agent_program: Option<&'a Path>,
+    /// The agent's model and guardrails, as members of its configuration; the built-in model where there are none.
+    pub assistant: Option<&'a serde_json::Value>,
     /// Moves the caps on messages and calls far away, for tests that do in seconds what people do in hours.
     pub caps_are_far: bool,
 }
@@ -65,6 +69,8 @@ pub struct StackOptions<'a> {
 pub struct Stack {
     services: BTreeMap<Service, Supervised>,
     keys: Keys,
+    /// Its relays end with the stack.
+    _assistant: Assistant,
 }
 
 impl Stack {
@@ -83,7 +89,9 @@ impl Stack {
         let keys = Keys::load_or_make(&options.folder.join("keys"))?;
         let logs = options.folder.join("logs");
         files::make_folder(&logs, 0o700)?;
+        let assistant = Assistant::prepare(options.assistant).await?;
         let facts = Facts {
+            assistant: &assistant,
             keys: &keys,
             logins: options.logins,
             customers: options.customers,
@@ -99,7 +107,11 @@ impl Stack {
             let plan = plan(&options, &facts, service, listeners, &logs)?;
             services.insert(service, Supervised::start(plan)?);
         }
-        let stack = Self { services, keys };
+        let stack = Self {
+            services,
+            keys,
+            _assistant: assistant,
+        };
         for service in Service::ALL {
             stack.wait_until_healthy(service).await?;
         }
@@ -281,6 +293,9 @@ fn connect_ports(options: &StackOptions<'_>, facts: &Facts<'_>, service: Service
         .collect();
     if service.uses_database() {
         ports.extend(options.logins.tcp_port());
+    }
+    if service == Service::Agent {
+        ports.extend(&facts.assistant.ports);
     }
     if service == Service::Intake {
         ports.extend(options.agent_url.and_then(port_of_url));

@@ -9,6 +9,7 @@ mod care;
 mod dashboard;
 mod honest;
 mod hostile_agent;
+mod model;
 mod races;
 mod scene;
 mod several;

@@ -34,6 +34,33 @@ pub struct UpArguments {
     /// First of the six ports
     #[arg(long, default_value_t = 8480, value_parser = clap::value_parser!(u16).range(1024..=65_530))]
     port_base: u16,
+    /// A file with the assistant's model, key and guardrails as JSON, or `-` for standard input; without it the
+    /// built-in model answers (docs/models.md)
+    #[arg(long, value_name = "FILE")]
+    assistant: Option<std::path::PathBuf>,
+}
+
+impl UpArguments {
+    /// The assistant's settings. What stands in them is not repeated in an error: it may be a key.
+    fn assistant(&self) -> anyhow::Result<Option<serde_json::Value>> {
+        let Some(path) = &self.assistant else {
+            return Ok(None);
+        };
+        let text = if path.as_os_str() == "-" {
+            std::io::read_to_string(std::io::stdin()).context("read the assistant's settings")?
+        } else {
+            std::fs::read_to_string(path)
+                .with_context(|| format!("read the assistant's settings in {}", path.display()))?
+        };
+        match serde_json::from_str(&text) {
+            Ok(settings) => Ok(Some(settings)),
+            Err(error) => anyhow::bail!(
+                "the assistant's settings are no JSON: line {}, column {}",
+                error.line(),
+                error.column()
+            ),
+        }
+    }
 }
 
 /// Starts the bank, prints its address, and keeps it running until it is asked to stop.
@@ -210,6 +237,7 @@ struct Running {
 
 impl Running {
     async fn start(place: Place, arguments: &UpArguments) -> anyhow::Result<Self> {
+        let assistant = arguments.assistant()?;
         let state = State::open(place)?;
         let listeners =
             stack::open_listeners(Ports::From(arguments.port_base)).map_err(what_to_do)?;
@@ -232,6 +260,7 @@ impl Running {
             programs: &programs,
             agent_url: None,
             agent_program: None,
+            assistant: assistant.as_ref(),
             caps_are_far: false,
         })
         .await?;
