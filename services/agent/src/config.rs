@@ -5,6 +5,8 @@ use countersign_models::ModelConfig;
 use countersign_serve::Listen;
 use serde::Deserialize;
 
+use crate::guard::GuardConfig;
+
 /// The agent's configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,6 +17,9 @@ pub struct Config {
     pub door_url: String,
     /// The model it asks, with its key.
     pub model: ModelConfig,
+    /// What messages and replies pass through; the usual rules where there is no such member.
+    #[serde(default)]
+    pub guardrails: Option<Vec<GuardConfig>>,
     /// Most tokens of one turn.
     #[serde(default = "tokens_per_turn_max")]
     pub tokens_per_turn_max: u64,

@@ -7,8 +7,10 @@
 pub mod clock;
 pub mod config;
 pub mod door;
+pub mod guard;
 pub mod limits;
 pub mod line;
 pub mod router;
 pub mod routes;
 pub mod turn;
+pub mod words;

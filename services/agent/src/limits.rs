@@ -40,3 +40,5 @@ pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 pub const TOKEN_BYTES_MAX: usize = 4 * 1024;
 /// Lines waiting for a slow reader.
 pub const LINES_WAITING_MAX: usize = 64;
+/// Most findings of guardrails that are told of one text.
+pub const HITS_MAX: usize = 16;

@@ -31,6 +31,15 @@ pub enum Line {
         /// Names of the rules that found them.
         rules: Vec<String>,
     },
+    /// A guardrail found something.
+    Guardrail {
+        /// The guardrail.
+        guardrail: &'static str,
+        /// Its rule.
+        rule: String,
+        /// `message` or `reply`.
+        side: &'static str,
+    },
     /// What the turn used of the model.
     Used {
         /// Tokens read.

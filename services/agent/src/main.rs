@@ -6,7 +6,7 @@ use anyhow::Context;
 use tokio::sync::Semaphore;
 
 use countersign_agent::{
-    clock, config::Config, door::Door, limits, router, routes::post_turn::Turns, turn::Agent,
+    clock, config::Config, door::Door, guard, limits, router, routes::post_turn::Turns, turn::Agent,
 };
 
 #[tokio::main]
@@ -20,6 +20,7 @@ async fn main() -> anyhow::Result<()> {
     let agent = Agent {
         model: config.model.open().context("start the agent")?,
         door: Door::new(&config.door_url).context("make the HTTP client")?,
+        guards: guard::open(config.guardrails).context("start the agent")?,
         tokens_per_turn_max: config.tokens_per_turn_max,
         today: clock::today,
     };

@@ -10,8 +10,10 @@ use time::Date;
 
 use crate::{
     door::{Door, DoorError},
+    guard::{Guards, Hit, Outcome, Side},
     limits,
     line::{Failure, HungUp, Line, Lines},
+    words::Words,
 };
 
 use budget::Budget;
@@ -27,6 +29,8 @@ pub struct Agent {
     pub model: Box<dyn Model>,
     /// The way to the door.
     pub door: Door,
+    /// What messages and replies pass through.
+    pub guards: Guards,
     /// Most tokens of one turn.
     pub tokens_per_turn_max: u64,
     /// Today's date.
@@ -53,6 +57,8 @@ pub struct TurnInput {
 enum Stop {
     Failed(Failure),
     HungUp,
+    /// There is nothing more to say.
+    Over,
 }
 
 impl From<HungUp> for Stop {
@@ -74,7 +80,7 @@ pub async fn run(agent: &Agent, input: TurnInput, lines: Lines) {
         }
     };
     let last = match whole {
-        Ok(()) => Line::Done,
+        Ok(()) | Err(Stop::Over) => Line::Done,
         Err(Stop::Failed(code)) => {
             tracing::warn!(turn, code = code.code(), "Gave up a turn: {}", code.code());
             Line::Failed { code }
@@ -97,6 +103,17 @@ async fn take(
     lines: &Lines,
     budget: &mut Budget,
 ) -> Result<(), Stop> {
+    let words = Words::of(&input.locale);
+    let Outcome { text, hits } = agent.guards.check(Side::Message, &input.message).await;
+    tell(lines, hits).await?;
+    let Some(message) = text else {
+        lines
+            .send(&Line::Text {
+                text: words.message_stopped.to_owned(),
+            })
+            .await?;
+        return Ok(());
+    };
     let connection = agent
         .door
         .connect(&input.session_token)
@@ -104,7 +121,12 @@ async fn take(
         .map_err(door_failure)?;
     let tools = connection.tools().await.map_err(door_failure)?;
     let mut messages = input.history;
-    messages.push(Message::Customer(input.message));
+    for earlier in &mut messages {
+        if let Message::Customer(text) = earlier {
+            *text = agent.guards.earlier(text).await;
+        }
+    }
+    messages.push(Message::Customer(message));
     let today = (agent.today)();
     let prompt = Prompt {
         system: format!(
@@ -115,9 +137,36 @@ async fn take(
         tools,
         today,
     };
-    Talk::new(&connection, lines, &input.turn, prompt, budget)
-        .run(agent.model.as_ref())
-        .await
+    Talk::new(
+        &connection,
+        lines,
+        &input.turn,
+        prompt,
+        budget,
+        &agent.guards,
+        words,
+    )
+    .run(agent.model.as_ref())
+    .await
+}
+
+/// Says which guardrails found something. Not what they found.
+async fn tell(lines: &Lines, hits: Vec<Hit>) -> Result<(), HungUp> {
+    for Hit {
+        guardrail,
+        rule,
+        side,
+    } in hits.into_iter().take(limits::HITS_MAX)
+    {
+        lines
+            .send(&Line::Guardrail {
+                guardrail,
+                rule,
+                side: side.name(),
+            })
+            .await?;
+    }
+    Ok(())
 }
 
 fn door_failure(error: DoorError) -> Stop {

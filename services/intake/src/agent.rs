@@ -7,6 +7,8 @@ use countersign_domain::ActionId;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Remaining;
+
 /// Longest line of a reply.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 
@@ -31,6 +33,8 @@ pub struct TurnRequest<'a> {
     pub history: &'a [Said],
     /// What the customer says now.
     pub message: &'a str,
+    /// How much of the model it may use.
+    pub remaining: Remaining,
 }
 
 /// One message of the past.
@@ -77,6 +81,15 @@ pub enum Line {
         tool: String,
         /// Names of the rules.
         rules: Vec<String>,
+    },
+    /// The agent says that a guardrail of its own found something.
+    Guardrail {
+        /// The guardrail.
+        guardrail: String,
+        /// Its rule.
+        rule: String,
+        /// `message` or `reply`.
+        side: String,
     },
     /// What the agent says it used of the model.
     Used(ModelUse),

@@ -4,9 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use countersign_identity::SigningKey;
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 
-use crate::{agent::Agent, config::Config, rate::Rates, store::Database};
+use crate::{
+    agent::Agent,
+    budget::ModelBudget,
+    config::Config,
+    rate::Rates,
+    relay::Screens,
+    store::{Database, StoreError, canary::CanaryKey},
+};
 
 /// Most turns that run in this process at one time.
 pub const TURNS_MAX: usize = 256;
@@ -29,6 +36,11 @@ pub struct Inner {
     pub rates: Rates,
     /// Room for turns.
     pub turns: Arc<Semaphore>,
+    /// What replies are looked through with.
+    pub screens: Screens,
+    /// How much of the model a turn may use.
+    pub model_budget: ModelBudget,
+    canary_key: OnceCell<CanaryKey>,
 }
 
 impl std::ops::Deref for App {
@@ -62,6 +74,19 @@ impl App {
             session_key,
             rates: Rates::new(config.messages_per_minute_max),
             turns: Arc::new(Semaphore::new(TURNS_MAX)),
+            screens: Screens::new(&config.own_contacts).context("prepare the rules for replies")?,
+            model_budget: config.model_budget,
+            canary_key: OnceCell::new(),
         })))
+    }
+
+    /// The key under which canaries are known. Read once.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database gives none; asked again the next time.
+    pub async fn canary_key(&self) -> Result<&CanaryKey, StoreError> {
+        self.canary_key
+            .get_or_try_init(|| CanaryKey::read(self.database.pool()))
+            .await
     }
 }

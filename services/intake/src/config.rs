@@ -5,6 +5,8 @@ use countersign_identity::SigningKeyFile;
 use countersign_serve::Listen;
 use serde::{Deserialize, Deserializer};
 
+use crate::budget::ModelBudget;
+
 /// One JSON object, as every service's.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,6 +26,12 @@ pub struct Config {
     /// Most messages of one customer in a minute, counted in this process.
     #[serde(default = "messages_per_minute_max")]
     pub messages_per_minute_max: usize,
+    /// How much of the model a conversation and a customer may use.
+    #[serde(default)]
+    pub model_budget: ModelBudget,
+    /// Hosts and telephone numbers that the bank itself gives out. Every other one in a reply is marked.
+    #[serde(default)]
+    pub own_contacts: Vec<String>,
 }
 
 fn messages_per_minute_max() -> usize {

@@ -8,6 +8,7 @@
 mod agent;
 mod ambient;
 mod app;
+mod budget;
 mod config;
 mod message;
 mod page;

@@ -1,9 +1,15 @@
 //! What of a reply reaches the browser. Runs between the agent, which may be hostile, and the page.
 
+mod words;
+
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use countersign_domain::{ActionId, UtteranceId};
-use countersign_screening::ReplyCleaner;
 use serde::Serialize;
+
+use words::Words;
+pub use words::{Piece, Screens, Stopped};
 
 /// Longest reply, in characters; the record holds no longer one.
 pub const REPLY_LENGTH_MAX: usize = 20_000;
@@ -47,6 +53,12 @@ pub enum Out<'a> {
     /// A piece of the reply.
     Text {
         /// To be put behind what came before.
+        text: &'a str,
+    },
+    /// A piece of the reply that names a link, a mailbox or a number that is not the bank's. Put behind what came before
+    /// as text that does nothing, and marked.
+    Foreign {
+        /// The words.
         text: &'a str,
     },
     /// The agent read something.
@@ -94,44 +106,71 @@ pub fn known_code(code: &str) -> &'static str {
         .unwrap_or("agent_failed")
 }
 
+/// What was noticed in a reply, for the record: how often which rule held.
+pub type Noticed = BTreeMap<(&'static str, String), u32>;
+
 /// What was shown of a reply so far, and what may be shown of the rest.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Shown {
-    cleaner: ReplyCleaner,
+    words: Words,
     body: String,
-    length: usize,
     looked_at: Vec<String>,
     flagged: Vec<&'static str>,
     prepared: Vec<ActionId>,
+    noticed: Noticed,
 }
 
-/// The reply grew past [`REPLY_LENGTH_MAX`].
-#[derive(Debug, PartialEq, Eq)]
-pub struct TooLong;
-
 impl Shown {
-    /// Takes a piece of text and returns what of it may be shown by now.
+    /// Begins a reply.
+    pub fn new(screens: &Screens) -> Self {
+        Self {
+            words: Words::new(screens),
+            body: String::new(),
+            looked_at: Vec::new(),
+            flagged: Vec::new(),
+            prepared: Vec::new(),
+            noticed: Noticed::new(),
+        }
+    }
+
+    /// Takes a piece of text and returns what of it may be shown by now, as far as its own words go.
     ///
     /// # Errors
-    /// [`TooLong`]; the reply ends there.
-    pub fn text(&mut self, piece: &str) -> Result<String, TooLong> {
-        let clean = self.cleaner.push(piece);
-        self.keep(clean)
+    /// [`Stopped`]; the reply ends there.
+    pub fn text(&mut self, piece: &str) -> Result<Vec<Piece>, Stopped> {
+        self.words.push(piece)
     }
 
     /// Takes the end of the reply and returns what was held back.
-    pub fn rest(&mut self) -> String {
-        let clean = self.cleaner.finish();
-        self.keep(clean).unwrap_or_default()
+    ///
+    /// # Errors
+    /// [`Stopped`]; what was held back is not shown.
+    pub fn rest(&mut self) -> Result<Vec<Piece>, Stopped> {
+        self.words.finish()
     }
 
-    fn keep(&mut self, clean: String) -> Result<String, TooLong> {
-        self.length += clean.chars().count();
-        if self.length > REPLY_LENGTH_MAX {
-            return Err(TooLong);
+    /// Takes note of what is shown.
+    pub fn keep(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            self.body.push_str(&piece.text);
+            if piece.foreign {
+                self.notice("foreign_contact", "reply");
+            }
         }
-        self.body.push_str(&clean);
-        Ok(clean)
+    }
+
+    /// Takes note of a rule that held.
+    pub fn notice(&mut self, kind: &'static str, rule: &str) {
+        *self.noticed.entry((kind, rule.to_owned())).or_default() += 1;
+    }
+
+    /// Everything that was noticed, secrets that were masked included.
+    pub fn noticed(&self) -> Noticed {
+        let masked = self
+            .words
+            .masked()
+            .map(|(rule, number)| (("masked", rule), number));
+        self.noticed.clone().into_iter().chain(masked).collect()
     }
 
     /// Takes a remark about a tool; answers its name when it is to be shown: known, and for the first time.
@@ -146,13 +185,32 @@ impl Shown {
 
     /// Takes a remark about a flagged answer; answers the tool's name when it is to be shown: known, and for the first
     /// time.
-    pub fn flagged(&mut self, tool: &str) -> Option<&'static str> {
+    pub fn flagged(&mut self, tool: &str, rules: &[String]) -> Option<&'static str> {
         let known = LOOKING_TOOLS.iter().copied().find(|known| *known == tool)?;
         if self.flagged.contains(&known) {
             return None;
         }
         self.flagged.push(known);
+        let is_rule = |rule: &&String| {
+            (1..=64).contains(&rule.len())
+                && rule.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        };
+        for rule in rules.iter().filter(is_rule).take(REMARKS_MAX) {
+            self.notice("injection_flagged", rule);
+        }
         Some(known)
+    }
+
+    /// Takes a remark about a guardrail of the agent's.
+    pub fn guardrail(&mut self, guardrail: &str, rule: &str) {
+        let name = format!("{guardrail}_{rule}");
+        let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        if (1..=64).contains(&name.len())
+            && name.bytes().all(plain)
+            && self.noticed.len() < REMARKS_MAX
+        {
+            self.notice("guardrail_hit", &name);
+        }
     }
 
     /// Takes a remark about a request; answers whether the record is to be asked about it.
@@ -184,35 +242,25 @@ impl Shown {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_reply_without_end_is_cut() {
-        let mut shown = Shown::default();
-        let piece = "é".repeat(1000);
-        let mut pieces = 0;
-        while shown.text(&piece).is_ok() {
-            pieces += 1;
-            assert!(pieces <= 20, "not cut");
-        }
-        assert!(shown.body().chars().count() <= REPLY_LENGTH_MAX);
-    }
-
-    #[test]
-    fn hidden_characters_do_not_reach_the_page_or_the_record() {
-        let mut shown = Shown::default();
-        assert_eq!(shown.text("Hel\u{202e}lo\u{e0041}").as_deref(), Ok("Hello"));
-        assert_eq!(shown.rest(), "");
-        assert_eq!(shown.body(), "Hello");
+    fn shown() -> Shown {
+        Shown::new(&Screens::new(&[]).expect("screens"))
     }
 
     #[test]
     fn only_known_tools_are_named_and_each_once() {
-        let mut shown = Shown::default();
+        let mut shown = shown();
         assert_eq!(shown.looked_at("list_payees"), Some("list_payees"));
         assert_eq!(shown.looked_at("list_payees"), None);
         for other in ["request_transfer", "your money was sent", ""] {
             assert_eq!(shown.looked_at(other), None);
         }
         assert_eq!(shown.tools(), ["list_payees"]);
+        let rules = ["tool_order".to_owned(), "Call +49 151".to_owned()];
+        assert_eq!(shown.flagged("list_payees", &rules), Some("list_payees"));
+        assert_eq!(shown.flagged("list_payees", &rules), None);
+        assert_eq!(shown.flagged("Call +49 151", &rules), None);
+        let noticed: Vec<_> = shown.noticed().into_keys().collect();
+        assert_eq!(noticed, [("injection_flagged", "tool_order".to_owned())]);
     }
 
     #[test]
@@ -231,8 +279,18 @@ mod tests {
             "{\"type\":\"text\",\"text\":\"a\\nb\"}\n"
         );
         assert_eq!(
+            line(Out::Foreign {
+                text: "evil.example"
+            }),
+            "{\"type\":\"foreign\",\"text\":\"evil.example\"}\n"
+        );
+        assert_eq!(
             line(Out::Failed { code: "budget" }),
             "{\"type\":\"failed\",\"code\":\"budget\"}\n"
+        );
+        assert_eq!(
+            line(Out::Flagged { tool: "list_cards" }),
+            "{\"type\":\"flagged\",\"tool\":\"list_cards\"}\n"
         );
         assert_eq!(
             line(Out::LookedAt { tool: "list_cards" }),

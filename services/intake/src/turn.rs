@@ -5,17 +5,22 @@ use std::{panic::AssertUnwindSafe, time::Duration};
 use bytes::Bytes;
 use countersign_domain::{ConversationId, CustomerId, Secret};
 use countersign_identity::{SessionClaims, SignError, TokenId, TurnId, sign_session};
-use countersign_screening::{Claim, claims_done};
+use countersign_screening::{Claim, canary::Watch, claims_done};
 use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, mpsc::Sender};
 use uuid::Uuid;
 
 use crate::{
-    agent::{AgentError, Line, Said, TurnRequest},
+    agent::{AgentError, Line, ModelUse, Said, TurnRequest},
     ambient,
     app::App,
-    relay::{Out, Shown, known_code},
-    store::{StoreError, action_status, reply, turn_grant},
+    budget::Remaining,
+    relay::{Out, Piece, Shown, Stopped, known_code},
+    store::{
+        StoreError, action_status, canary,
+        chat_event::{self, OfReply},
+        reply, turn_grant,
+    },
 };
 
 /// Longest turn. The token and the grant live a little longer, so that ending them is our act and not theirs.
@@ -48,6 +53,10 @@ pub struct Turn {
     pub message: String,
     /// What was said before it, as much as the agent may remember.
     pub history: Vec<Said>,
+    /// The last replies as they were shown, oldest first.
+    pub earlier_replies: Vec<String>,
+    /// What is left of the model's budget; none when it is used up.
+    pub remaining: Option<Remaining>,
     /// The turn's place among those of this process.
     pub room: OwnedSemaphorePermit,
 }
@@ -57,13 +66,26 @@ enum End {
     Done,
     Stopped,
     Failed(&'static str),
+    /// It held what may not be shown.
+    Withheld(&'static str),
+}
+
+/// What stands between a reply's words and the page.
+struct Gate {
+    shown: Shown,
+    watch: Watch,
+    used: Option<ModelUse>,
 }
 
 /// Runs a turn to its end, whatever the agent, the browser or the clock do, and then takes its rights back.
 pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
-    let mut shown = Shown::default();
-    let end = {
-        let relay = AssertUnwindSafe(relay(&app, &turn, &out, &mut shown)).catch_unwind();
+    let mut gate = Gate {
+        shown: Shown::new(&app.screens),
+        watch: Watch::behind(turn.earlier_replies.iter().map(String::as_str)),
+        used: None,
+    };
+    let mut end = {
+        let relay = AssertUnwindSafe(relay(&app, &turn, &out, &mut gate)).catch_unwind();
         tokio::select! {
             end = relay => end.unwrap_or(End::Failed("agent_failed")),
             () = out.closed() => End::Stopped,
@@ -72,10 +94,15 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
         }
     };
     end_grant(&app, &turn).await;
-    let rest = shown.rest();
-    if !rest.is_empty() {
-        let _ = out.send(Out::Text { text: &rest }.line()).await;
+    // Nobody is there to be shown the rest after a stop, and nothing more is shown after a withheld part.
+    if !matches!(end, End::Withheld(_) | End::Stopped) {
+        let rest = gate.shown.rest();
+        if let Err(withheld) = show(&app, &turn, &out, &mut gate, rest).await {
+            // What came is shown, and what made the reply end is told.
+            end = withheld;
+        }
     }
+    let shown = &mut gate.shown;
     // "Your card is frozen" describes how things stand, except right after a request to freeze it.
     let least = if shown.prepared_anything() {
         Claim::Unclear
@@ -85,6 +112,7 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
     if claims_done(shown.body()) >= least
         && nothing_was_confirmed(&app, &turn.bearer, turn.conversation).await
     {
+        shown.notice("claim_corrected", "claims_done");
         let _ = out.send(Out::NothingDone.line()).await;
     }
     let (ending, last) = match end {
@@ -95,9 +123,9 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
                 code: "interrupted",
             },
         ),
-        End::Failed(code) => (reply::Ending::Failed, Out::Failed { code }),
+        End::Failed(code) | End::Withheld(code) => (reply::Ending::Failed, Out::Failed { code }),
     };
-    if let Err(error) = keep_reply(&app, &turn, ending, &shown).await {
+    if let Err(error) = keep_reply(&app, &turn, ending, &gate).await {
         tracing::error!(
             error = &error as &dyn std::error::Error,
             "Could not keep a reply"
@@ -108,7 +136,10 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
     drop(turn.room);
 }
 
-async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, shown: &mut Shown) -> End {
+async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, gate: &mut Gate) -> End {
+    let Some(remaining) = turn.remaining else {
+        return End::Failed("budget");
+    };
     let turn_id = TurnId::from_random(ambient::random());
     let token = match mint_token(app, turn, turn_id) {
         Ok(token) => token,
@@ -123,6 +154,7 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, shown: &mut Shown) -
         locale: &turn.locale,
         history: &turn.history,
         message: &turn.message,
+        remaining,
     };
     let mut answer = match app.agent.begin(&request).await {
         Ok(answer) => answer,
@@ -152,32 +184,102 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, shown: &mut Shown) -
             }
         };
         let sent = match line {
-            Line::Text { text } => match shown.text(&text) {
-                Ok(text) if text.is_empty() => Ok(()),
-                Ok(text) => out.send(Out::Text { text: &text }.line()).await,
-                Err(_) => return End::Failed("reply_too_long"),
-            },
-            Line::LookedAt { tool } => match shown.looked_at(&tool) {
+            Line::Text { text } => {
+                let ready = gate.shown.text(&text);
+                if let Err(end) = show(app, turn, out, gate, ready).await {
+                    return end;
+                }
+                Ok(())
+            }
+            Line::LookedAt { tool } => match gate.shown.looked_at(&tool) {
                 Some(tool) => out.send(Out::LookedAt { tool }.line()).await,
                 None => Ok(()),
             },
             Line::Prepared { action } => {
-                if shown.prepared(action) && is_on_record(app, turn, action).await {
+                if gate.shown.prepared(action) && is_on_record(app, turn, action).await {
                     out.send(Out::Prepared { action }.line()).await
                 } else {
                     Ok(())
                 }
             }
-            Line::Flagged { tool, .. } => match shown.flagged(&tool) {
+            Line::Flagged { tool, rules } => match gate.shown.flagged(&tool, &rules) {
                 Some(tool) => out.send(Out::Flagged { tool }.line()).await,
                 None => Ok(()),
             },
-            Line::Used(_) => Ok(()),
+            Line::Guardrail {
+                guardrail, rule, ..
+            } => {
+                gate.shown.guardrail(&guardrail, &rule);
+                Ok(())
+            }
+            Line::Used(used) => {
+                gate.used = Some(used);
+                Ok(())
+            }
             Line::Done {} => return End::Done,
             Line::Failed { code } => return End::Failed(known_code(&code)),
         };
         if sent.is_err() {
             return End::Stopped;
+        }
+    }
+}
+
+/// Shows what is ready, unless it tells another customer's canary or asks for a secret.
+async fn show(
+    app: &App,
+    turn: &Turn,
+    out: &Sender<Bytes>,
+    gate: &mut Gate,
+    ready: Result<Vec<Piece>, Stopped>,
+) -> Result<(), End> {
+    let pieces = match ready {
+        Ok(pieces) => pieces,
+        Err(Stopped::TooLong) => return Err(End::Failed("reply_too_long")),
+        Err(Stopped::AsksForSecret) => {
+            tracing::error!("A reply asked the customer for a secret and was withheld");
+            gate.shown.notice("secret_asked", "asks_for_credentials");
+            return Err(End::Withheld("secret_asked"));
+        }
+    };
+    let words: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let runs = gate.watch.take(&words);
+    if !runs.is_empty() && is_anothers(app, turn, runs).await {
+        tracing::error!("A reply held another customer's canary and was withheld");
+        gate.shown.notice("canary_alarm", "reply");
+        return Err(End::Withheld("withheld"));
+    }
+    gate.shown.keep(&pieces);
+    for Piece { text, foreign } in &pieces {
+        let line = if *foreign {
+            Out::Foreign { text }
+        } else {
+            Out::Text { text }
+        };
+        out.send(line.line()).await.map_err(|_| End::Stopped)?;
+    }
+    Ok(())
+}
+
+/// Whether a run is of another customer's code. When the record cannot be asked, the answer is yes.
+async fn is_anothers(
+    app: &App,
+    turn: &Turn,
+    runs: std::collections::BTreeSet<countersign_screening::canary::Run>,
+) -> bool {
+    let ask = async {
+        let key = app.canary_key().await?;
+        let mut transaction = app.database.begin(&turn.bearer).await?;
+        canary::belongs_to_another(&mut transaction, key, runs).await
+    };
+    match ask.await {
+        Ok(anothers) => anothers,
+        Err(error) => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "Could not ask whose canary a reply holds"
+            );
+            true
         }
     }
 }
@@ -279,8 +381,9 @@ async fn keep_reply(
     app: &App,
     turn: &Turn,
     ending: reply::Ending,
-    shown: &Shown,
+    gate: &Gate,
 ) -> Result<(), StoreError> {
+    let shown = &gate.shown;
     let mut transaction = app.database.begin(&turn.bearer).await?;
     let kept = reply::end(
         &mut transaction,
@@ -292,6 +395,15 @@ async fn keep_reply(
         shown.tools(),
     )
     .await?;
+    let of = OfReply {
+        owner: turn.customer,
+        conversation: turn.conversation,
+        reply: turn.reply,
+    };
+    chat_event::record(&mut transaction, of, &shown.noticed()).await?;
+    if let Some(used) = gate.used {
+        chat_event::record_use(&mut transaction, of, used).await?;
+    }
     transaction.commit().await?;
     if !kept {
         tracing::info!(

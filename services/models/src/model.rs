@@ -88,6 +88,11 @@ pub trait Model: Send + Sync {
     /// A short name for logs, such as `offline`.
     fn name(&self) -> &'static str;
 
+    /// Whether what it uses is counted against budgets. Not so for a model that is part of the program.
+    fn is_metered(&self) -> bool {
+        true
+    }
+
     /// What a use costs, in millionths of the currency's unit. Nothing where no prices are configured.
     fn cost_micros(&self, usage: Usage) -> u64 {
         let _ = usage;

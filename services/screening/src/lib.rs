@@ -10,6 +10,7 @@ pub mod canary;
 mod cases;
 pub mod claim;
 mod decode;
+pub mod guard;
 pub mod hidden;
 pub mod holder;
 pub mod inject;

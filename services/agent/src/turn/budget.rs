@@ -88,7 +88,7 @@ impl Budget {
     /// The line that says what was used; none when the model was not asked.
     pub(super) fn used(&self, model: &dyn Model) -> Option<Line> {
         let total = self.total();
-        (total != Usage::default()).then(|| Line::Used {
+        (total != Usage::default() && model.is_metered()).then(|| Line::Used {
             input_tokens: total.input_tokens,
             output_tokens: total.output_tokens,
             cost_micros: model.cost_micros(total),

@@ -4,20 +4,16 @@ use countersign_models::{BadCall, Event, Message, Model, Prompt, ToolCall, ToolR
 use futures_util::StreamExt;
 use serde_json::Map;
 
-use super::{Budget, Stop, calls::Calls, model_failure};
+use super::{Budget, Stop, calls::Calls, model_failure, tell};
 use crate::{
     door::Connection,
+    guard::{Guards, Outcome, Side},
     limits,
     line::{Failure, Line, Lines},
+    words::Words,
 };
+use countersign_screening::guard::whole_sentences;
 
-/// Said when the model keeps asking for tools, or for calls that cannot be made.
-const GIVE_UP: &str = "I could not finish that. Whatever I prepared stands on the right; please ask again in smaller steps.";
-/// Said when the model said nothing.
-const NOTHING_SAID: &str = "I have no answer to that. Please ask in other words.";
-/// Said when the provider's filter stopped the model.
-const DECLINED: &str =
-    "I can't help with that. I can look at your accounts, cards and payments with you.";
 /// Told to the model when its reply was cut.
 const CUT: &str = "Your last message reached its length limit and was cut. No tool call in it was made. Go on in fewer words, or make the call again, whole.";
 
@@ -40,7 +36,11 @@ pub(super) struct Talk<'t> {
     turn: &'t str,
     prompt: Prompt,
     budget: &'t mut Budget,
+    guards: &'t Guards,
+    words: &'static Words,
     calls: Calls,
+    /// Words of the model that no guardrail has seen yet.
+    unseen: String,
     said_bytes: usize,
 }
 
@@ -51,6 +51,8 @@ impl<'t> Talk<'t> {
         turn: &'t str,
         prompt: Prompt,
         budget: &'t mut Budget,
+        guards: &'t Guards,
+        words: &'static Words,
     ) -> Self {
         Self {
             connection,
@@ -58,7 +60,10 @@ impl<'t> Talk<'t> {
             turn,
             prompt,
             budget,
+            guards,
+            words,
             calls: Calls::default(),
+            unseen: String::new(),
             said_bytes: 0,
         }
     }
@@ -68,7 +73,7 @@ impl<'t> Talk<'t> {
         for _ in 0..limits::ROUNDS_MAX {
             let (text, wishes, ended) = self.ask(model).await?;
             match ended {
-                Ended::Declined => return self.say(DECLINED.to_owned()).await,
+                Ended::Declined => return self.say(self.words.declined.to_owned()).await,
                 Ended::CutShort => {
                     cuts += 1;
                     if cuts > limits::CUTS_MAX {
@@ -83,7 +88,7 @@ impl<'t> Talk<'t> {
                 }
                 Ended::Whole if wishes.is_empty() => {
                     if self.said_bytes == 0 {
-                        self.say(NOTHING_SAID.to_owned()).await?;
+                        self.say(self.words.nothing_said.to_owned()).await?;
                     }
                     return Ok(());
                 }
@@ -101,7 +106,7 @@ impl<'t> Talk<'t> {
             bad_calls,
             "The model did not come to an end"
         );
-        self.say(GIVE_UP.to_owned()).await
+        self.say(self.words.give_up.to_owned()).await
     }
 
     /// Makes the calls of one reply and puts every answer under its own id.
@@ -158,7 +163,7 @@ impl<'t> Talk<'t> {
             match events.next().await {
                 Some(Ok(Event::Text(piece))) => {
                     said.push_str(&piece);
-                    self.say(piece).await?;
+                    self.hear(&piece).await?;
                 }
                 Some(Ok(Event::Call(call))) => wishes.push(Wish::Good(call)),
                 Some(Ok(Event::BadCall(call))) => wishes.push(Wish::Bad(call)),
@@ -171,11 +176,40 @@ impl<'t> Talk<'t> {
                 None => return Err(Stop::Failed(Failure::ModelUnavailable)),
             }
         };
+        self.pass(self.unseen.len()).await?;
         Ok((said, wishes, ended))
     }
 
+    /// Takes words of the model. They are passed on when the guardrails have seen as much as they need at once.
+    async fn hear(&mut self, piece: &str) -> Result<(), Stop> {
+        self.budget.said(piece.len());
+        self.unseen.push_str(piece);
+        if self.said_bytes + self.unseen.len() > limits::REPLY_BYTES_MAX {
+            return Err(Stop::Failed(Failure::Budget));
+        }
+        if self.guards.want_whole_replies() {
+            return Ok(());
+        }
+        self.pass(whole_sentences(&self.unseen)).await
+    }
+
+    /// Passes the first bytes of what waits through the guardrails and on.
+    async fn pass(&mut self, bytes: usize) -> Result<(), Stop> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let rest = self.unseen.split_off(bytes);
+        let words = std::mem::replace(&mut self.unseen, rest);
+        let Outcome { text, hits } = self.guards.check(Side::Reply, &words).await;
+        tell(self.lines, hits).await?;
+        let Some(text) = text else {
+            self.say(self.words.reply_stopped.to_owned()).await?;
+            return Err(Stop::Over);
+        };
+        self.say(text).await
+    }
+
     async fn say(&mut self, text: String) -> Result<(), Stop> {
-        self.budget.said(text.len());
         self.said_bytes += text.len();
         if self.said_bytes > limits::REPLY_BYTES_MAX {
             return Err(Stop::Failed(Failure::Budget));

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use countersign_agent::{
     door::Door,
+    guard::{self, Guards},
     limits,
     line::Lines,
     turn::{Agent, Remaining, TurnInput, run},
@@ -52,11 +53,31 @@ pub async fn play(mood: Mood, steps: Vec<Step>) -> (FixtureDoor, Vec<Value>, Vec
     play_within(mood, steps, Remaining::default()).await
 }
 
+/// Plays a turn behind guardrails of the test's own.
+pub async fn play_guarded(
+    guards: Guards,
+    message: &str,
+    steps: Vec<Step>,
+) -> (FixtureDoor, Vec<Value>, Vec<Prompt>) {
+    play_all(Mood::Well, steps, Remaining::default(), guards, message).await
+}
+
 /// Plays a turn with little left of the budget.
 pub async fn play_within(
     mood: Mood,
     steps: Vec<Step>,
     remaining: Remaining,
+) -> (FixtureDoor, Vec<Value>, Vec<Prompt>) {
+    let guards = guard::open(None).unwrap();
+    play_all(mood, steps, remaining, guards, "Send 20 to Bob").await
+}
+
+async fn play_all(
+    mood: Mood,
+    steps: Vec<Step>,
+    remaining: Remaining,
+    guards: Guards,
+    message: &str,
 ) -> (FixtureDoor, Vec<Value>, Vec<Prompt>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (door, address) = FixtureDoor::start(mood).await;
@@ -67,6 +88,7 @@ pub async fn play_within(
             told: Arc::clone(&told),
         }),
         door: Door::new(&format!("http://{address}/mcp")).unwrap(),
+        guards,
         tokens_per_turn_max: limits::TOKENS_MAX,
         today: || date!(2026 - 11 - 30),
     };
@@ -75,7 +97,7 @@ pub async fn play_within(
         session_token: Secret::new(TOKEN),
         locale: "en".into(),
         history: Vec::new(),
-        message: "Send 20 to Bob".into(),
+        message: message.into(),
         remaining,
     };
     let (sender, mut receiver) = mpsc::channel(1000);

@@ -3,6 +3,7 @@
 mod conduct;
 mod edges;
 mod fixture;
+mod guards;
 mod manners;
 mod process;
 mod story;

@@ -30,7 +30,7 @@ use crate::{
     relay::Out,
     session::Chat,
     store::{
-        StoreError, conversation, reply, turn_grant,
+        StoreError, chat_event, conversation, reply, turn_grant,
         utterance::{self, Recorded},
     },
     turn::{self, TURN_TIME_OUT, Turn},
@@ -40,6 +40,8 @@ use crate::{
 const LINES_WAITING_MAX: usize = 64;
 /// Exchanges of the past that are read for the agent.
 const EXCHANGES_MAX: i64 = 20;
+/// Earlier replies that are looked at together with the newest for another customer's canary.
+const REPLIES_WATCHED: usize = 10;
 /// How often the record is asked for the end of a reply that another request is running.
 const LOOK_AGAIN: Duration = Duration::from_millis(300);
 
@@ -127,6 +129,7 @@ async fn accept(
         EXCHANGES_MAX,
     )
     .await?;
+    let spent = chat_event::spent(&mut transaction, chat.customer, conversation).await?;
     let grant_secret = Secret::from_random(ambient::random());
     turn_grant::begin(
         &mut transaction,
@@ -146,10 +149,21 @@ async fn accept(
         grant_secret,
         locale: chat.locale,
         message: sent.text,
+        earlier_replies: earlier_replies(&history),
         history: bounded_history(said(history)),
+        remaining: app.model_budget.remaining(spent),
         room,
     };
     Ok(stream(utterance, |out| turn::run(app, turn, out)))
+}
+
+/// The last replies, oldest first, as they were shown: a leak may be told in parts.
+fn earlier_replies(exchanges: &[reply::Exchange]) -> Vec<String> {
+    let from = exchanges.len().saturating_sub(REPLIES_WATCHED);
+    let replies = exchanges[from..]
+        .iter()
+        .filter_map(|exchange| exchange.reply.clone());
+    replies.collect()
 }
 
 /// A conversation as its messages, oldest first.

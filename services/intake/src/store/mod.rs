@@ -1,6 +1,8 @@
 //! The chat origin's SQL. Every transaction presents a bearer first; without a live one it sees and writes nothing.
 
 pub mod action_status;
+pub mod canary;
+pub mod chat_event;
 pub mod conversation;
 pub mod customer;
 pub mod reply;

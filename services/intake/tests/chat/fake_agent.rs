@@ -162,7 +162,7 @@ async fn turn(State(inner): State<Arc<Inner>>, Json(turn): Json<Value>) -> Respo
                 Part::Endless => {
                     let piece = Bytes::from(format!(
                         "{{\"type\":\"text\",\"text\":\"{}\"}}\n",
-                        "x".repeat(1000)
+                        "x ".repeat(500)
                     ));
                     while sender.send(Ok(piece.clone())).await.is_ok() {}
                     inner.hung_up.fetch_add(1, Ordering::SeqCst);

@@ -3,6 +3,7 @@
 mod bank;
 mod endings;
 mod fake_agent;
+mod leaks;
 mod messages;
 mod page;
 mod sessions;

@@ -60,7 +60,14 @@ async fn the_agent_is_told_the_message_the_past_and_nothing_that_names_the_custo
     let names: Vec<&String> = turns[1].as_object().expect("object").keys().collect();
     assert_eq!(
         names,
-        ["history", "locale", "message", "session_token", "turn_id"]
+        [
+            "history",
+            "locale",
+            "message",
+            "remaining",
+            "session_token",
+            "turn_id"
+        ]
     );
     assert_eq!(turns[1]["message"], "and yesterday?");
     assert_eq!(

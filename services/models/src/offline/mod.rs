@@ -40,6 +40,10 @@ impl Model for OfflineModel {
         "offline"
     }
 
+    fn is_metered(&self) -> bool {
+        false
+    }
+
     async fn reply<'a>(&'a self, prompt: &'a Prompt) -> Result<EventStream<'a>, ModelError> {
         Ok(stream::iter(events(prompt).into_iter().map(Ok)).boxed())
     }

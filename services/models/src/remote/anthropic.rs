@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     Assembly, Ending, Frame, Protocol,
+    exchange::{Reader, by_status},
     frames::Cut,
     grouped::{Part, turns},
-    remote::{Reader, by_status},
     rendering,
     settings::Hosted,
 };

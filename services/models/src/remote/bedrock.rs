@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::{
     Assembly, Ending, Frame, Protocol,
     anthropic::secret,
+    exchange::{Reader, by_status},
     frames::Cut,
     grouped::{Part, turns},
-    remote::{Reader, by_status},
     rendering,
     settings::{Bedrock, BedrockCredentials},
     sign::{AwsKeys, sign},

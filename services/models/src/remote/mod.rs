@@ -8,20 +8,22 @@ pub(crate) mod anthropic;
 mod assembly;
 pub(crate) mod bedrock;
 mod endpoint;
+mod exchange;
 mod frames;
 mod grouped;
 pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
-mod remote;
 mod rendering;
 mod settings;
 mod sign;
 mod wait;
+
+pub use exchange::client as http_client;
 
 pub use endpoint::{Endpoint, EndpointError, is_loopback};
 pub use settings::{Bedrock, BedrockCredentials, Hosted, Limits, Prices};
 pub use sign::{AwsKeys, SignError, sign};
 
 pub(crate) use assembly::{Assembly, Ending};
+pub(crate) use exchange::{Protocol, Remote, client};
 pub(crate) use frames::Frame;
-pub(crate) use remote::{Protocol, Remote, client};

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::{
     Assembly, Ending, Frame, Protocol,
     anthropic::secret,
+    exchange::{Reader, by_status},
     frames::Cut,
-    remote::{Reader, by_status},
     rendering,
     settings::Hosted,
 };

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{
     Assembly, Ending, Frame, Protocol,
+    exchange::Reader,
     frames::Cut,
     openai_chat::{arguments, by_code, openai_error, post},
-    remote::Reader,
     rendering,
     settings::Hosted,
 };

@@ -69,7 +69,7 @@ pub(crate) struct Remote<P> {
 ///
 /// # Errors
 /// When the client cannot be made.
-pub(crate) fn client(
+pub fn client(
     endpoint: &Endpoint,
     reach_at: Option<std::net::SocketAddr>,
 ) -> Result<reqwest::Client, reqwest::Error> {
