@@ -197,7 +197,6 @@ impl Watch {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_arithmetic, reason = "chances, not money")]
 mod tests {
     use super::*;
 
