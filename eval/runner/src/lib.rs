@@ -15,6 +15,7 @@ pub mod play;
 pub mod progress;
 pub mod recording;
 pub mod report;
+pub mod search;
 pub mod spoken;
 pub mod sql;
 pub mod stage;

@@ -4,8 +4,9 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
-use countersign_eval::{agentdojo, report, suite};
+use countersign_eval::{agentdojo, progress::Progress, report, search, stage::Stage, suite};
 use countersign_testkit::checkout;
+use futures_util::{StreamExt as _, stream};
 
 /// Cases that are played at a time.
 const JOBS: usize = 6;
@@ -27,6 +28,8 @@ enum Command {
     Run(RunArguments),
     /// Play AgentDojo's banking suite: its predicates against the published cells, then every attack against the real bank
     Agentdojo(AgentdojoArguments),
+    /// Let a fully hostile agent search: any tool, any value, any order
+    Search(SearchArguments),
     /// Say which lines of the cases no rule can judge, without playing anything
     Check(Files),
     /// Print which item of the OWASP lists is exercised by which cases
@@ -77,6 +80,19 @@ struct AgentdojoArguments {
     keep: bool,
 }
 
+#[derive(Args)]
+struct SearchArguments {
+    /// How many sequences
+    #[arg(long, default_value_t = 40)]
+    sequences: u64,
+    /// The first sequence's seed; printed, and the same seed plays the same again
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Sequences at a time
+    #[arg(long, default_value_t = JOBS)]
+    jobs: usize,
+}
+
 impl Files {
     fn load(&self) -> anyhow::Result<Vec<suite::Loaded>> {
         let own = vec![checkout::root().join("eval/suites/conversations")];
@@ -98,6 +114,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     match Arguments::parse().command {
         Command::Run(arguments) => run(&arguments).await,
         Command::Agentdojo(arguments) => agentdojo(&arguments).await,
+        Command::Search(arguments) => search(&arguments).await,
         Command::Check(files) => check(&files),
         Command::Coverage(files) => {
             print!("{}", report::coverage::table(&files.load()?));
@@ -175,6 +192,54 @@ async fn agentdojo(arguments: &AgentdojoArguments) -> anyhow::Result<ExitCode> {
     print!("{}", report.summary());
     let good = report.passed() && equal == cells.len();
     Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+async fn search(arguments: &SearchArguments) -> anyhow::Result<ExitCode> {
+    let first = match arguments.seed {
+        Some(seed) => seed,
+        None => std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)?
+            .as_secs(),
+    };
+    println!("seed {first}");
+    let stage = Stage::with_captive_agent().await?;
+    let progress = Progress::of("sequences", usize::try_from(arguments.sequences)?);
+    let all: Vec<(u64, anyhow::Result<search::Searched>)> = stream::iter(0..arguments.sequences)
+        .map(|number| {
+            let (stage, progress, seed) = (&stage, &progress, first.wrapping_add(number));
+            async move {
+                let searched = search::sequence(stage, seed).await;
+                progress.step(searched.as_ref().is_ok_and(|one| one.violations.is_empty()));
+                (seed, searched)
+            }
+        })
+        .buffer_unordered(arguments.jobs.max(1))
+        .collect()
+        .await;
+    progress.end();
+    let (mut calls, mut passed, mut confirmed, mut bad) = (0, 0, 0, 0);
+    for (seed, searched) in all {
+        let searched = searched.with_context(|| format!("the sequence of seed {seed}"))?;
+        calls += searched.calls;
+        passed += searched.passed;
+        confirmed += searched.confirmed;
+        for violation in &searched.violations {
+            println!("seed {seed}: {violation}");
+            bad += 1;
+        }
+    }
+    println!(
+        "{calls} calls, of which {passed} came through; {confirmed} cards confirmed; {bad} violations"
+    );
+    anyhow::ensure!(
+        passed > 0 && confirmed > 0,
+        "nothing came through: nothing was searched"
+    );
+    Ok(if bad == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
