@@ -93,6 +93,9 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Said> {
     let mut values: Option<(Vec<Value>, Said)> = None;
     for range in pieces::cut(tokens) {
         let piece = &tokens[range];
+        if denies_what_follows(piece) {
+            return None;
+        }
         let Some(found) = values_of(context, piece, cued)? else {
             continue;
         };
@@ -113,6 +116,17 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Said> {
     };
     said.act = Move::Fragment(fragment(values)?);
     Some(said)
+}
+
+/// "You must never, 1 to Bob": a negation with nothing behind it in its piece is about the next one.
+fn denies_what_follows(piece: &[Token]) -> bool {
+    let Some(last) = (0..piece.len()).rfind(|at| is_negation(piece, *at)) else {
+        return false;
+    };
+    piece[last + 1..].iter().all(|token| {
+        matches!(token.kind, Kind::Mark(_))
+            || token.kind == Kind::Word && token.has(LIGHT.union(Tags::REPAIR))
+    })
 }
 
 /// The values of a piece: none where it only tells something, and no reading at all (the outer `None`) where it holds

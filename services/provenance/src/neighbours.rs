@@ -21,6 +21,7 @@ pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bo
     for at in 0..tokens.len() {
         prefer_preposition(tokens, at);
         prefer_second_verb(tokens, at);
+        affirm_alone(tokens, at);
         pay_for_me(tokens, at);
         give_pronoun_to_verb(tokens, at);
         begin_reason(tokens, at);
@@ -69,6 +70,23 @@ fn prefer_preposition(tokens: &mut [Token], at: usize) {
         .any(|before| matches!(before.kind, Kind::Amount(_)));
     if leads && (value_before || matches!(tokens[at + 1].kind, Kind::Name { .. })) {
         tokens[at].tags = tokens[at].tags.without(cues);
+    }
+}
+
+/// "vale, dale": with nothing to give, a word that also affirms does only that.
+fn affirm_alone(tokens: &mut [Token], at: usize) {
+    let token = &tokens[at];
+    let both = token.kind == Kind::Word && token.has(Tags::PAY) && token.has(Tags::AFFIRM);
+    let alone = tokens[at + 1..]
+        .iter()
+        .take_while(|next| !next.is_mark(".!?;\n"))
+        .all(|next| {
+            matches!(next.kind, Kind::Mark(_))
+                || next.kind == Kind::Word
+                    && next.has(Tags::FILLER.union(Tags::AFFIRM).union(Tags::POLITE))
+        });
+    if both && alone {
+        tokens[at].tags = Tags::AFFIRM.union(Tags::FILLER);
     }
 }
 
