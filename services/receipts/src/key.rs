@@ -142,6 +142,21 @@ impl LogSigner {
         })
     }
 
+    /// The same key for one of several logs that are written beside each other, each under an origin of
+    /// its own that begins with the key's.
+    ///
+    /// # Errors
+    /// [`KeyError::Origin`] when the name makes no origin.
+    pub fn beside(self, name: &str) -> Result<Self, KeyError> {
+        let origin = format!("{}/{name}", self.origin);
+        check_origin(&origin)?;
+        Ok(Self {
+            hint: hint(&origin, &self.key.verifying_key()),
+            origin,
+            ..self
+        })
+    }
+
     /// The log's origin, which is also the name its heads are signed under.
     #[must_use]
     pub fn origin(&self) -> &str {
@@ -298,6 +313,15 @@ impl LogVerifier {
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.origin
+    }
+
+    /// The same key for another log, where its origin is this one's or one beside it: this one's with
+    /// a name behind it.
+    #[must_use]
+    pub fn at(&self, origin: &str) -> Option<Self> {
+        let behind = origin.strip_prefix(&*self.origin)?;
+        let is_beside = behind.is_empty() || behind.starts_with('/');
+        is_beside.then(|| Self::from_key(origin, self.key).ok())?
     }
 
     /// Whether this key gave its word for the one that took its place.

@@ -15,6 +15,8 @@ struct TrustedKey {
     key_id: Option<String>,
     verifier: LogVerifier,
     revoked: bool,
+    /// Whether it is of a set: the key of every log that an issuer writes.
+    of_set: bool,
 }
 
 impl TrustedKeys {
@@ -31,6 +33,7 @@ impl TrustedKeys {
                     key_id: file.map(|file| file.key_id),
                     verifier: LogVerifier::read(text)?,
                     revoked: false,
+                    of_set: false,
                 }],
             });
         };
@@ -43,6 +46,7 @@ impl TrustedKeys {
                     key_id: Some(entry.key_id.clone()),
                     verifier: LogVerifier::from_key(&set.issuer, key)?,
                     revoked: entry.status == KeyStatus::Revoked,
+                    of_set: true,
                 })
             })
             .collect::<Result<Vec<_>, KeyError>>()?;
@@ -74,13 +78,27 @@ impl TrustedKeys {
             .all(|key| key.key_id.as_deref().is_some_and(is_demo_key))
     }
 
+    /// The same keys for the log that a note is about, where it is theirs: a set's keys sign the logs of
+    /// one issuer, each under an origin that begins with the issuer's.
+    #[must_use]
+    pub fn for_note(&self, note: &str) -> Self {
+        let origin = note.lines().next().unwrap_or_default();
+        let mut keys = self.clone();
+        for key in keys.keys.iter_mut().filter(|key| key.of_set) {
+            if let Some(verifier) = key.verifier.at(origin) {
+                key.verifier = verifier;
+            }
+        }
+        keys
+    }
+
     /// Checks a note against the keys that were not revoked.
     ///
     /// # Errors
     /// [`CheckpointError`] when none of them signed it, or it is broken.
     pub fn verify(&self, note: &str) -> Result<SignedCheckpoint, CheckpointError> {
         let mut refused = CheckpointError::UnknownKey;
-        for (_, key) in self.usable() {
+        for (_, key) in self.for_note(note).usable() {
             match Checkpoint::verify(note, key) {
                 Err(CheckpointError::UnknownKey) => {}
                 Err(error) => refused = error,
@@ -129,6 +147,24 @@ mod tests {
             assert!(keys.verify(&note(&new)).is_ok());
             assert!(keys.verify(&note(&old)).is_err());
         }
+        // A set's keys are those of every log of their issuer; a single key is one log's.
+        let beside = |name: &str| {
+            let signer = signer("log.example/a", 2).beside(name).unwrap();
+            let checkpoint = Checkpoint {
+                origin: signer.origin().into(),
+                size: 1,
+                root: leaf_hash(b""),
+            };
+            checkpoint.sign(&signer).unwrap().note
+        };
+        assert!(set("rotated").verify(&beside("p/2")).is_ok());
+        let one = TrustedKeys::read(&new.verifier().line()).unwrap();
+        assert!(one.verify(&beside("p/2")).is_err());
+        let another = beside("p/2").replace("log.example/a/p/2", "log.example/ab");
+        assert!(set("rotated").verify(&another).is_err());
+        let swapped = beside("p/2").replace("a/p/2", "a/p/3");
+        assert!(set("rotated").verify(&swapped).is_err());
+        assert!(signer("log.example/a", 2).beside("a b").is_err());
         for text in ["", "{}", r#"{"issuer":"a","keys":[]}"#] {
             assert!(TrustedKeys::read(text).is_err(), "{text}");
         }

@@ -66,9 +66,15 @@ impl Place {
             None => user_folder("XDG_CONFIG_HOME", ".config")?.join("keys"),
         };
         let keys = KeyRing::open(&keys, self.demo).context("read the keys of the record")?;
+        let mut keys = keys;
         let directory = match &self.log {
             Some(directory) => directory.clone(),
-            None => free_folder(&user_folder("XDG_STATE_HOME", ".local/state")?.join(policy))?,
+            None => {
+                let folder = user_folder("XDG_STATE_HOME", ".local/state")?;
+                let (directory, number) = free_folder(&folder.join(policy))?;
+                keys = beside(keys, &directory, &format!("{policy}/{number}"))?;
+                directory
+            }
         };
         Ok(Record {
             directory,
@@ -95,8 +101,27 @@ fn user_folder(variable: &str, in_home: &str) -> anyhow::Result<PathBuf> {
     Ok(folder.join("countersign-door"))
 }
 
-/// The first folder whose record no other door writes now.
-fn free_folder(policy: &Path) -> anyhow::Result<PathBuf> {
+/// The keys for one of several records that doors write beside each other: two logs under one origin
+/// would look like a fork of one. A record that was begun under the keys' own origin keeps it.
+fn beside(keys: KeyRing, directory: &Path, name: &str) -> anyhow::Result<KeyRing> {
+    let head = std::fs::read_to_string(Files::new(directory).head()).unwrap_or_default();
+    if head.lines().next() == Some(keys.signer.origin()) {
+        return Ok(keys);
+    }
+    let signer = keys.signer.beside(name).context("name the record")?;
+    let earlier = keys
+        .earlier
+        .iter()
+        .filter_map(|key| key.at(signer.origin()));
+    Ok(KeyRing {
+        earlier: earlier.collect(),
+        signer,
+        set: keys.set,
+    })
+}
+
+/// The first folder whose record no other door writes now, and its number.
+fn free_folder(policy: &Path) -> anyhow::Result<(PathBuf, usize)> {
     for number in 1..=BESIDE_MAX {
         let folder = policy.join(number.to_string());
         let is_free = match std::fs::File::open(Files::new(&folder).lock()) {
@@ -104,7 +129,7 @@ fn free_folder(policy: &Path) -> anyhow::Result<PathBuf> {
             Ok(file) => file.try_lock().is_ok(),
         };
         if is_free {
-            return Ok(folder);
+            return Ok((folder, number));
         }
     }
     bail!(

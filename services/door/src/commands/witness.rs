@@ -81,13 +81,21 @@ pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
     let trusted = TrustedKeys::read(&trusted).context("read the record's keys")?;
     let witness = keys::open_witness(&arguments.keys, arguments.demo)?;
     std::fs::create_dir_all(&arguments.state).context("make the state folder")?;
+    let about = match (&arguments.record, &arguments.request) {
+        (Some(record), _) => About::Head(
+            std::fs::read_to_string(Files::new(record).head()).context("read the head")?,
+        ),
+        (None, Some(request)) => About::Request(read_request(request)?),
+        (None, None) => anyhow::bail!("give --record or --request"),
+    };
+    // One issuer may write several records; what was seen of each is kept apart.
+    let trusted = trusted.for_note(about.note());
     let origin = trusted.origin().to_owned();
     let state = State::open(&arguments.state, &origin)?;
     let seen = state.seen(&trusted, &witness)?;
-    let judged = match (&arguments.record, &arguments.request) {
-        (Some(record), _) => follow(record, &trusted, seen)?,
-        (None, Some(request)) => add(request, &trusted, seen)?,
-        (None, None) => anyhow::bail!("give --record or --request"),
+    let judged = match (&arguments.record, &about) {
+        (Some(record), About::Head(note)) => follow(record, note, &trusted, seen)?,
+        (_, About::Head(note) | About::Request(note)) => add(note, &trusted, seen),
     };
     let head = match judged {
         Ok(head) => head,
@@ -108,14 +116,45 @@ pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a witness is asked to sign.
+enum About {
+    /// The signed head of a record.
+    Head(String),
+    /// A request with a head and its proof.
+    Request(String),
+}
+
+impl About {
+    /// The note, from its first line on.
+    fn note(&self) -> &str {
+        match self {
+            Self::Head(note) => note,
+            Self::Request(text) => text.split_once("\n\n").map_or("", |(_, note)| note),
+        }
+    }
+}
+
+fn read_request(request: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    if request.as_os_str() == "-" {
+        std::io::stdin()
+            .take(1 << 20)
+            .read_to_string(&mut text)
+            .context("read standard input")?;
+    } else {
+        text = std::fs::read_to_string(request).context("read the request")?;
+    }
+    Ok(text)
+}
+
 /// Reads the whole record and looks for what was seen in it.
 fn follow(
     record: &Path,
+    note: &str,
     trusted: &TrustedKeys,
     seen: Option<(u64, Hash)>,
 ) -> anyhow::Result<Result<SignedCheckpoint, Refused>> {
-    let note = std::fs::read_to_string(Files::new(record).head()).context("read the head")?;
-    let head = match trusted.verify(&note) {
+    let head = match trusted.verify(note) {
         Ok(head) => head,
         Err(error) => return Ok(Err(error.into())),
     };
@@ -167,21 +206,12 @@ fn follow(
 
 /// Checks a request with its proof.
 fn add(
-    request: &Path,
+    text: &str,
     trusted: &TrustedKeys,
     seen: Option<(u64, Hash)>,
-) -> anyhow::Result<Result<SignedCheckpoint, Refused>> {
-    let mut text = String::new();
-    if request.as_os_str() == "-" {
-        std::io::stdin()
-            .take(1 << 20)
-            .read_to_string(&mut text)
-            .context("read standard input")?;
-    } else {
-        text = std::fs::read_to_string(request).context("read the request")?;
-    }
-    let judged = AddCheckpoint::read(&text).and_then(|add| add.check(trusted, seen));
-    Ok(judged.map_err(Refused::from))
+) -> Result<SignedCheckpoint, Refused> {
+    let judged = AddCheckpoint::read(text).and_then(|add| add.check(trusted, seen));
+    judged.map_err(Refused::from)
 }
 
 /// The last head that was signed of one record.

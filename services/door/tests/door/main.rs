@@ -11,6 +11,7 @@ mod answers;
 mod approvals;
 mod bad_inputs;
 mod bearers;
+mod beside;
 mod commands;
 mod decisions;
 mod evidence;
