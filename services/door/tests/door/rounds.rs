@@ -135,7 +135,7 @@ fn members_that_nobody_judged_do_not_pass_in_either_revision() {
     for (more, code, expected) in [
         (json!({"task": {}}), -32_001, "task_not_allowed"),
         (
-            json!({"task": {"ttl": 60_000}}),
+            json!({"task": {"ttl": 60_000, "pollInterval": 5}}),
             -32_001,
             "task_not_allowed",
         ),

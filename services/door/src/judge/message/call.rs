@@ -34,8 +34,9 @@ impl<'f> Members<'f> {
                 ("name" | "_meta", _) => {}
                 ("arguments", _) => members.arguments = Some(value),
                 ("task", Type::Object) => {
-                    let fits = value.members().all(|(name, ttl)| {
-                        name == "ttl" && ttl.as_exact_integer().is_some_and(|ttl| ttl >= 0)
+                    let fits = value.members().all(|(name, time)| {
+                        let is_known = matches!(&*name, "ttl" | "pollInterval");
+                        is_known && time.as_exact_integer().is_some_and(|time| time >= 0)
                     });
                     if !fits {
                         return Err(malformed("task_malformed"));
