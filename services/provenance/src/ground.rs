@@ -131,8 +131,16 @@ fn read_message(
     };
     let (said, told) = complete(&context, read_sentences(&context, whole));
     remember(&context, &mut earlier.payees);
-    // Talk between leaves what was told as it was.
-    if told.has_values() {
+    // Talk between leaves what was told as it was; what takes back or doubts leaves nothing to go ahead with.
+    let fresh = told.has_values();
+    let against = said.iter().any(|said| match &said.act {
+        Move::TakeBack { .. } | Move::Forbid { .. } | Move::Reopen { .. } => true,
+        Move::Doubt { strength, .. } => *strength == Strength::Certain || !fresh,
+        _ => false,
+    });
+    if against {
+        earlier.told = Told::default();
+    } else if fresh {
         earlier.told = told;
     }
     said

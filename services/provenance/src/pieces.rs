@@ -234,6 +234,12 @@ fn begins(tokens: &[Token], start: usize, at: usize) -> bool {
     let has_amount = tokens[start..at]
         .iter()
         .any(|token| matches!(token.kind, Kind::Amount(_)));
+    let states = tokens
+        .get(at + 1)
+        .is_some_and(|next| next.kind == Kind::Word && next.has(Tags::STATES));
+    if token.has(Tags::SUBJECT.union(Tags::PRONOUN)) && states && behind_value && has_amount {
+        return true;
+    }
     if token.has(Tags::SUBJECT)
         && !token.has(
             Tags::PRONOUN

@@ -21,29 +21,30 @@ use crate::{
 pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     let said = read_whole(context, sentence);
     let settled = said.iter().any(|said| is_settled(&said.act));
-    let spared = said.iter().any(|said| {
+    // Speaks against a request, for all that its words say together.
+    let against = said.iter().any(|said| {
         matches!(
             said.act,
             Move::Forbid {
                 reason: Reason::TakenBack,
                 ..
+            } | Move::Doubt {
+                strength: Strength::Certain,
+                ..
             }
         )
     });
-    if settled && !spared && !said.iter().any(|said| is_unread_correction(&said.act)) {
+    if settled && !against && !said.iter().any(|said| is_unread_correction(&said.act)) {
         return said;
     }
     let amends = amends::read(context, sentence);
     let otherwise = if settled {
-        // "15 to Sven, he paid the parking meter"
-        let spared = context
+        // "15 to Sven, he paid the parking meter": piece by piece one asks and none speaks against it.
+        let doubts = context
             .signs(&context.tokens[sentence.tokens.clone()])
-            .has(Signs::SPARE);
-        let asked = |said: &Vec<Said>| {
-            said.iter()
-                .any(|said| is_settled(&said.act) || matches!(&said.act, Move::Fragment(_)))
-        };
-        spared
+            .has(Signs::HESITATE.union(Signs::MOCK));
+        let asked = |said: &Vec<Said>| said.iter().any(|said| is_whole_request(&said.act));
+        (against && !doubts)
             .then(|| pieces::read(context, sentence))
             .flatten()
             .filter(asked)
@@ -77,6 +78,19 @@ fn is_settled(act: &Move) -> bool {
         Move::Nothing | Move::Refuse(_) | Move::AskIt | Move::Oops => false,
         _ => true,
     }
+}
+
+/// Whether a move asks for a payment with all its parts.
+fn is_whole_request(act: &Move) -> bool {
+    let pairs = match act {
+        Move::Ask { pairs, .. } => pairs,
+        Move::Fragment(fragment) if fragment.can_ask => &fragment.pairs,
+        _ => return false,
+    };
+    !pairs.is_empty()
+        && pairs
+            .iter()
+            .all(|pair| pair.payee.is_some() && pair.amount.is_some())
 }
 
 /// Whether a move may be a correction that its words hid.
