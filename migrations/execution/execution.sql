@@ -362,8 +362,8 @@ $$;
 --
 -- With `p_hold` the bank waits: the action is held with its reason and deadlines, and nothing moves yet. `p_event` then says so.
 --
--- Answers: executed, held, already_executed, already_held, not_found, not_open, stale_card, frozen, expired, or the code of the rule that
--- refused. Only executed, held, expired and a refusal by a rule change anything.
+-- Answers: executed, held, already_executed, already_held, not_found, not_open, stale_card, frozen, expired, step_up_due,
+-- step_up_frozen, or the code of the rule that refused. Only executed, held, expired and a refusal by a rule change anything.
 DROP FUNCTION IF EXISTS bank.confirm_action(uuid, integer, text, bytea, bytea, text, bytea, uuid[], bytea);
 CREATE OR REPLACE FUNCTION bank.confirm_action(
   p_action uuid, p_version integer, p_nonce text, p_confirm_hash bytea, p_executed_hash bytea, p_note text, p_record bytea,
@@ -402,6 +402,12 @@ BEGIN
   IF bank.is_frozen(who) AND NOT bank.may_while_frozen(act.kind) THEN
     RETURN 'frozen';
   END IF;
+  SELECT * INTO STRICT v FROM bank.pending_version x WHERE x.customer_id = who AND x.action_id = p_action AND x.version = p_version;
+  -- Whoever calls: without the passkey that is due, the showing is not even used up.
+  refusal := bank.use_step_up(who, act, v, p_confirm_hash, p_nonce, p_note, p_record);
+  IF refusal IN ('stale_card', 'step_up_due', 'step_up_frozen') THEN
+    RETURN refusal;
+  END IF;
   UPDATE bank.card_shown c SET consumed_at = bank.bank_clock()
    WHERE c.customer_id = who AND c.nonce_hash = pg_catalog.sha256(pg_catalog.convert_to(p_nonce, 'UTF8'))
      AND c.action_id = p_action AND c.version = p_version AND c.confirm_hash = p_confirm_hash
@@ -409,9 +415,8 @@ BEGIN
   IF NOT FOUND THEN
     RETURN 'stale_card';
   END IF;
-  SELECT * INTO STRICT v FROM bank.pending_version x WHERE x.customer_id = who AND x.action_id = p_action AND x.version = p_version;
 
-  IF act.kind IN ('transfer', 'refund', 'standing_order_create') THEN
+  IF refusal IS NULL AND act.kind IN ('transfer', 'refund', 'standing_order_create') THEN
     refusal := bank.check_payments(who, act, v);
   END IF;
   IF refusal IS NULL AND p_hold IS NOT NULL THEN

@@ -72,6 +72,18 @@ pub struct CardPayment {
     pub about: String,
 }
 
+/// What a card that wants a passkey says about the customer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepUp {
+    /// There is one: the button asks for it.
+    Ready,
+    /// There is none yet: one has to be set up first.
+    NotEnrolled,
+    /// All are lost and the bank is letting the customer back in: nothing that wants one is done meanwhile.
+    Frozen,
+}
+
 /// A card. Without `confirm_hash` it has no button, and `message` says why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Card {
@@ -101,6 +113,8 @@ pub struct Card {
     pub note_allowed: bool,
     /// Later words that take the request back: Keep or Cancel.
     pub asks_again: Option<YouWrote>,
+    /// Whether the press wants a passkey; the warnings say why.
+    pub step_up: Option<StepUp>,
     /// What is left to send today after this, an estimate.
     pub left_today: Option<String>,
     /// When it was made, RFC 3339.

@@ -5,19 +5,21 @@ use countersign_domain::{
     record::{challenge, executed_hash},
     text::{NoteError, check_note},
 };
+use countersign_step_up::{Assertion, Proof, RelyingParty};
 use countersign_store::{action::StoredAction, session};
 use sqlx::{PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
 use crate::{
-    ActError, Card, aftermath,
-    card::CardHold,
+    ActError, Card, StepUpRefusal, aftermath,
+    card::{CardHold, StepUp},
     cards::{NonceSource, load_one, redraw, show},
     draw::SealedRecord,
     event,
     facts::Facts,
     hold,
     receipt::short_code,
+    step_up::{self, Prompt},
     wording,
 };
 
@@ -32,6 +34,17 @@ pub struct ConfirmInput {
     pub nonce: Secret,
     /// The customer's note for the payee; empty for none.
     pub note: String,
+    /// What a passkey signed, where the card wants one.
+    pub assertion: Option<Assertion>,
+}
+
+/// What a press is answered with before it is confirmed.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The challenge of this record, showing and note.
+    pub challenge: [u8; 32],
+    /// What the browser has to ask a passkey; none where the card wants none.
+    pub step_up: Option<Prompt>,
 }
 
 /// The answer to a Confirm, the same however often it is asked.
@@ -53,32 +66,48 @@ pub struct Confirmed {
     pub hold: Option<CardHold>,
 }
 
-/// Checks the note and answers with the challenge a passkey signs: bound to the record, the showing and the note.
-/// Changes nothing.
+/// Checks the note and answers with the challenge a passkey signs: bound to the record, the showing and the note. Where the card
+/// wants a passkey, the challenge is now issued, for a minute. Nothing else changes.
 ///
 /// # Errors
-/// [`ActError::StaleCard`] with the card as it is now when the record is not the one displayed.
+/// [`ActError::StaleCard`] with the card as it is now when the record is not the one displayed, [`ActError::StepUp`] when a
+/// passkey is wanted and none can be asked.
 pub async fn prepare(
     pool: &PgPool,
     secret: &Secret,
+    page: &RelyingParty,
     which: ActionId,
     input: &ConfirmInput,
     nonce: NonceSource<'_>,
-) -> Result<[u8; 32], ActError> {
+) -> Result<Prepared, ActError> {
     let mut transaction = session::begin(pool, secret).await?;
     session::customer(&mut transaction).await?;
     let action = load_one(&mut transaction, which).await?;
     check_note_for(&action, &input.note)?;
     let facts = Facts::load(&mut transaction).await?;
     let drawn = redraw(&mut transaction, &action, &facts).await?;
-    match drawn.record {
-        Some(sealed) if same_record(&sealed, &action, input) => Ok(challenge(
-            &sealed.confirm_hash,
-            input.nonce.expose().as_bytes(),
-            &input.note,
-        )),
-        _ => Err(stale(transaction, &action, &facts, nonce).await?),
-    }
+    let sealed = match drawn.record {
+        Some(sealed) if same_record(&sealed, &action, input) => sealed,
+        _ => return Err(stale(transaction, &action, &facts, nonce).await?),
+    };
+    let challenge = challenge(
+        &sealed.confirm_hash,
+        input.nonce.expose().as_bytes(),
+        &input.note,
+    );
+    let step_up = match drawn.card.step_up {
+        None => None,
+        Some(StepUp::Ready) => {
+            match step_up::issue(&mut transaction, page, which, input, &sealed.record).await? {
+                Some(prompt) => Some(prompt),
+                None => return Err(stale(transaction, &action, &facts, nonce).await?),
+            }
+        }
+        Some(StepUp::NotEnrolled) => return Err(StepUpRefusal::NoPasskey.into()),
+        Some(StepUp::Frozen) => return Err(StepUpRefusal::Frozen.into()),
+    };
+    transaction.commit().await?;
+    Ok(Prepared { challenge, step_up })
 }
 
 /// Confirms an action.
@@ -91,10 +120,16 @@ pub async fn prepare(
 pub async fn confirm(
     pool: &PgPool,
     secret: &Secret,
+    page: &RelyingParty,
     which: ActionId,
     input: &ConfirmInput,
     nonce: NonceSource<'_>,
 ) -> Result<Confirmed, ActError> {
+    // Signatures are slow; they are verified before anybody's lock is held.
+    let proof = match &input.assertion {
+        Some(assertion) => verify_first(pool, secret, page, which, input, assertion).await?,
+        None => None,
+    };
     let mut transaction = session::begin(pool, secret).await?;
     let customer = session::lock_customer(&mut transaction).await?;
     let action = load_one(&mut transaction, which).await?;
@@ -118,6 +153,18 @@ pub async fn confirm(
         _ => return Err(stale(transaction, &action, &facts, nonce).await?),
     };
 
+    if let Some(proof) = &proof {
+        step_up::answer(
+            &mut transaction,
+            &challenge(
+                &sealed.confirm_hash,
+                input.nonce.expose().as_bytes(),
+                &input.note,
+            ),
+            proof,
+        )
+        .await?;
+    }
     let executed = executed_hash(&sealed.confirm_hash, &input.note);
     let new_ids: Vec<Uuid> = (0..action.values.lines.len().max(1))
         .map(|_| Uuid::now_v7())
@@ -133,7 +180,7 @@ pub async fn confirm(
             (action.id, action.kind),
             now,
             hashes,
-            reason,
+            (reason, proof.as_ref()),
         )?,
         None => event::confirmed(
             &sealed.record,
@@ -142,7 +189,7 @@ pub async fn confirm(
             action.kind,
             now,
             hashes,
-            &transfers,
+            (&transfers, proof.as_ref()),
         )?,
     };
     let outcome = sqlx::query_scalar!(
@@ -172,6 +219,7 @@ pub async fn confirm(
             Err(ActError::Expired)
         }
         "not_found" => Err(ActError::NotFound),
+        "step_up_due" | "step_up_frozen" => Err(StepUpRefusal::of(&outcome).into()),
         "stale_card" | "not_open" | "frozen" => {
             Err(stale(transaction, &action, &facts, nonce).await?)
         }
@@ -181,6 +229,45 @@ pub async fn confirm(
             Err(ActError::Refused(refusal))
         }
     }
+}
+
+/// Verifies what a passkey signed for an action that has not been executed yet; one that has been answers as before.
+async fn verify_first(
+    pool: &PgPool,
+    secret: &Secret,
+    page: &RelyingParty,
+    which: ActionId,
+    input: &ConfirmInput,
+    assertion: &Assertion,
+) -> Result<Option<Proof>, ActError> {
+    let mut transaction = session::begin(pool, secret).await?;
+    let customer = session::customer(&mut transaction).await?;
+    let action = load_one(&mut transaction, which).await?;
+    if action.state != countersign_domain::ActionState::Pending {
+        return Ok(None);
+    }
+    let facts = Facts::load(&mut transaction).await?;
+    let record = redraw(&mut transaction, &action, &facts).await?.record;
+    let Some(sealed) = record.filter(|sealed| same_record(sealed, &action, input)) else {
+        return Ok(None);
+    };
+    let challenge = challenge(
+        &sealed.confirm_hash,
+        input.nonce.expose().as_bytes(),
+        &input.note,
+    );
+    let passkey = step_up::load(&mut transaction, &assertion.credential_hash()).await?;
+    transaction.rollback().await?;
+    let payment = step_up::payment(&sealed.record);
+    step_up::verify(
+        page,
+        &challenge,
+        customer,
+        &passkey,
+        payment.as_ref(),
+        assertion,
+    )
+    .map(Some)
 }
 
 fn same_record(sealed: &SealedRecord, action: &StoredAction, input: &ConfirmInput) -> bool {

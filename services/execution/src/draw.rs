@@ -17,7 +17,7 @@ use crate::{
     picture::Picture,
     recheck::Standing,
     slots::open_slots,
-    wording,
+    step_up, wording,
 };
 
 /// A drawn card and, where it is complete and may be confirmed, the record behind it.
@@ -89,6 +89,7 @@ pub(crate) fn draw(
     card.payments = picture.payments_to_drop();
     card.open_slots = open_slots(action, facts);
     card.left_today = picture.left_today();
+    card.step_up = step_up::of(action, facts, &picture);
     if let Some(refusal) = picture.refusal() {
         card.message = Some(wording::refusal(refusal).to_owned());
         return Ok(Drawn { card, record: None });
@@ -132,6 +133,7 @@ fn blank(action: &StoredAction, picture: &Picture<'_>) -> Card {
         open_slots: Vec::new(),
         note_allowed: action.kind == ActionKind::Transfer,
         asks_again: None,
+        step_up: None,
         left_today: None,
         created: timestamp(action.created_at),
         expires: timestamp(action.expires_at),

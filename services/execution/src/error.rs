@@ -2,7 +2,7 @@
 
 use countersign_store::{SessionError, action::ActionError};
 
-use crate::Card;
+use crate::{Card, step_up::StepUpRefusal};
 
 /// Why an act on the panel had no effect. Nothing was changed, except where a variant says so.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,9 @@ pub enum ActError {
     /// The bank refused by a rule. The action is now marked refused.
     #[error("the bank refused: {0}")]
     Refused(String),
+    /// The passkey that this wants was not there, or its answer does not count. The code says which; nothing happened.
+    #[error("the passkey: {0}")]
+    StepUp(StepUpRefusal),
     /// What was typed cannot be taken; the sentence says why.
     #[error("{0}")]
     Invalid(&'static str),

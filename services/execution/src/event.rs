@@ -2,6 +2,7 @@
 
 use countersign_domain::{ActionId, ActionKind, CustomerId, TransferId, record::ConfirmRecord};
 use countersign_receipts::{PayloadError, canonical};
+use countersign_step_up::Proof;
 use serde::Serialize;
 use sqlx::{Postgres, Transaction};
 use time::{OffsetDateTime, macros::format_description};
@@ -97,6 +98,16 @@ struct ConfirmedEvent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'a str>,
     lines: Vec<ConfirmedLine<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step_up: Option<StepUpMark>,
+}
+
+/// Which passkey agreed, by hashes: of its credential id, and of the client data it signed.
+#[derive(Serialize)]
+struct StepUpMark {
+    client_data: String,
+    credential: String,
+    kind: &'static str,
 }
 
 /// The payload of a Confirm after which the bank waits: the same words, and why. No transfer is made yet.
@@ -106,11 +117,12 @@ pub(crate) fn held(
     (action, kind): (ActionId, ActionKind),
     at: OffsetDateTime,
     hashes: ([u8; 32], [u8; 32]),
-    reason: &str,
+    (reason, proof): (&str, Option<&Proof>),
 ) -> Result<Vec<u8>, PayloadError> {
     canonical(&ConfirmedEvent {
         event: "held",
         reason: Some(reason),
+        step_up: proof.map(mark),
         ..told(record, customer, (action, kind), at, hashes, Vec::new())
     })
 }
@@ -123,7 +135,7 @@ pub(crate) fn confirmed(
     kind: ActionKind,
     at: OffsetDateTime,
     (confirm_hash, executed_hash): ([u8; 32], [u8; 32]),
-    transfers: &[TransferId],
+    (transfers, proof): (&[TransferId], Option<&Proof>),
 ) -> Result<Vec<u8>, PayloadError> {
     let lines = record
         .lines
@@ -137,7 +149,18 @@ pub(crate) fn confirmed(
         })
         .collect();
     let hashes = (confirm_hash, executed_hash);
-    canonical(&told(record, customer, (action, kind), at, hashes, lines))
+    canonical(&ConfirmedEvent {
+        step_up: proof.map(mark),
+        ..told(record, customer, (action, kind), at, hashes, lines)
+    })
+}
+
+fn mark(proof: &Proof) -> StepUpMark {
+    StepUpMark {
+        client_data: hex::encode(proof.client_data_hash),
+        credential: hex::encode(proof.credential_hash),
+        kind: proof.kind.text(),
+    }
 }
 
 fn told<'a>(
@@ -162,5 +185,6 @@ fn told<'a>(
         from: record.from.as_deref(),
         target: record.target.as_deref(),
         lines,
+        step_up: None,
     }
 }

@@ -57,6 +57,17 @@ pub(crate) struct TransactionFact {
     pub incoming: bool,
 }
 
+/// What a card says of the customer's passkeys.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PasskeyFact {
+    /// How many there are.
+    pub count: i64,
+    /// Whether a recovery is under way.
+    pub recovering: bool,
+    /// Since when the oldest stands, while none has stood long enough for the usual limits.
+    pub new_since: Option<OffsetDateTime>,
+}
+
 /// Everything about the session's customer that cards are drawn from, at one moment.
 pub(crate) struct Facts {
     pub now: OffsetDateTime,
@@ -87,6 +98,12 @@ pub(crate) struct Facts {
     pub spent_today: HashMap<Currency, MinorUnits>,
     /// What went to each payee within the time that they count as new.
     pub sent_lately: HashMap<(PayeeId, Currency), MinorUnits>,
+    /// The customer's passkeys, as far as a card speaks of them.
+    pub passkeys: PasskeyFact,
+    /// Why each action that waits wants one, by the codes of `bank.step_up_due`.
+    pub step_up_reasons: HashMap<ActionId, Vec<String>>,
+    /// More than this in one request wants a passkey.
+    pub step_up_over: HashMap<Currency, MinorUnits>,
     /// What waits in payments, per action and currency.
     pub waiting: Vec<(ActionId, Currency, MinorUnits)>,
 }
@@ -143,12 +160,16 @@ impl Facts {
             limits: HashMap::new(),
             spent_today: HashMap::new(),
             sent_lately: HashMap::new(),
+            passkeys: PasskeyFact::default(),
+            step_up_reasons: HashMap::new(),
+            step_up_over: HashMap::new(),
             waiting: Vec::new(),
         };
         facts.load_accounts(connection).await?;
         facts.load_payees(connection).await?;
         facts.load_targets(connection).await?;
         facts.load_limits(connection).await?;
+        facts.load_passkeys(connection).await?;
         Ok(facts)
     }
 
@@ -332,6 +353,45 @@ impl Facts {
                 amount: amount(row.above_minor_units)?,
                 currency: currency(&row.currency)?,
             });
+        }
+        Ok(())
+    }
+
+    async fn load_passkeys(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
+        let row = sqlx::query!(
+            r#"SELECT count(*) AS "count!",
+                      EXISTS (SELECT FROM bank.passkey_recovery r
+                        WHERE r.customer_id = bank.current_customer() AND r.ended_at IS NULL) AS "recovering!",
+                      CASE WHEN bool_and(NOT p.vouched AND p.created_at > bank.bank_clock()
+                          - (SELECT passkey_new_seconds FROM bank.setting) * interval '1 second') THEN min(p.created_at) END AS new_since
+                 FROM bank.passkey p WHERE p.customer_id = bank.current_customer() AND p.removed_at IS NULL"#
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        self.passkeys = PasskeyFact {
+            count: row.count,
+            recovering: row.recovering,
+            new_since: row.new_since,
+        };
+        for row in sqlx::query!(
+            r#"SELECT action_id, bank.step_up_reasons(action_id) AS "reasons!" FROM bank.pending_action
+                WHERE customer_id = bank.current_customer() AND state IN ('pending', 'held')"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.step_up_reasons
+                .insert(ActionId::from_uuid(row.action_id), row.reasons);
+        }
+        for row in sqlx::query!(
+            r#"SELECT currency, coalesce(step_up_over_minor_units, first_payment_minor_units) AS "over!"
+                 FROM bank.customer_limit WHERE customer_id = bank.current_customer()"#
+        )
+        .fetch_all(&mut *connection)
+        .await?
+        {
+            self.step_up_over
+                .insert(currency(&row.currency)?, amount(row.over)?);
         }
         Ok(())
     }

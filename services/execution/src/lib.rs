@@ -23,13 +23,16 @@ pub mod loops;
 mod matching;
 mod next_version;
 pub mod notices;
+pub mod passkeys;
 mod picture;
 pub mod receipt;
 mod recheck;
 pub mod release;
 mod slots;
+pub mod step_up;
 pub mod undo;
 mod wording;
 
 pub use card::Card;
 pub use error::ActError;
+pub use step_up::StepUpRefusal;

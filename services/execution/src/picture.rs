@@ -12,7 +12,7 @@ use crate::{
     card::{Card, CardPayment, Warning},
     care,
     facts::Facts,
-    wording,
+    step_up, wording,
 };
 
 /// Where the money of one line goes.
@@ -61,6 +61,26 @@ impl<'a> Picture<'a> {
             .values
             .currency
             .map(|currency| Money { amount, currency })
+    }
+
+    /// The names that a name check found to be others than the accounts'.
+    pub(crate) fn other_names(&self) -> bool {
+        self.lines.iter().any(|(_, to)| {
+            to.as_ref()
+                .is_some_and(|to| matches!(to.name_check, NameCheck::Close | NameCheck::NoMatch))
+        })
+    }
+
+    /// What leaves the customer's accounts; none while an amount is open or nothing leaves.
+    pub(crate) fn leaving(&self) -> Option<MinorUnits> {
+        let mut leaving: Option<MinorUnits> = None;
+        for (line, _) in &self.lines {
+            if line.own_account.is_none() {
+                let amount = line.amount?;
+                leaving = Some(leaving.unwrap_or_default().checked_add(amount)?);
+            }
+        }
+        leaving
     }
 
     pub(crate) fn total(&self) -> Option<Money> {
@@ -336,6 +356,7 @@ impl<'a> Picture<'a> {
             }
         }
         warnings.extend(care::payment_warnings(self.action, self.facts));
+        warnings.extend(step_up::warnings(self.action, self.facts, self));
         // Said once, however many lines pay the same payee.
         let mut said = Vec::with_capacity(warnings.len());
         for warning in warnings {
@@ -403,6 +424,9 @@ impl<'a> Picture<'a> {
             if care::is_over_name_cap(self.action, self.facts, limits.first_payment) {
                 return Some("limit_name_check");
             }
+        }
+        if step_up::is_over_new_passkey(self.action, self.facts, self) {
+            return Some("limit_new_passkey");
         }
         let total = self.total()?;
         let account = self.facts.account(self.action.values.from_account?)?;

@@ -31,6 +31,22 @@ pub fn short_code(executed_hash: &[u8; 32]) -> String {
     code
 }
 
+/// What a confirmed event says of the passkey that agreed.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct StepUpMark {
+    /// Hash of the credential's id, hexadecimal.
+    pub credential: String,
+    /// Hash of the client data it signed, hexadecimal.
+    pub client_data: String,
+    /// `webauthn.get`, or `payment.get` where the browser displayed the payment.
+    pub kind: String,
+}
+
+#[derive(serde::Deserialize)]
+struct WithStepUp {
+    step_up: Option<StepUpMark>,
+}
+
 /// A receipt as the panel shows it.
 #[derive(Clone, Debug)]
 pub struct ReceiptView {
@@ -52,6 +68,8 @@ pub struct ReceiptView {
     pub undo_until: Option<OffsetDateTime>,
     /// When it was undone, with the proof of that; nothing where it was not.
     pub undone: Option<Undone>,
+    /// The passkey that agreed: the hash of its credential id and of the client data it signed, in hexadecimal.
+    pub step_up: Option<StepUpMark>,
     /// The proof for a stranger; `None` until the log's next head is signed, about a second.
     pub proof: Option<Receipt>,
 }
@@ -104,6 +122,9 @@ pub async fn load(
         .map_err(|_| countersign_store::action::ActionError::Corrupt("executed hash"))?;
     let record = serde_json::from_slice(&row.record)
         .map_err(|_| countersign_store::action::ActionError::Corrupt("record"))?;
+    let step_up = serde_json::from_slice::<WithStepUp>(&row.payload)
+        .map_err(|_| countersign_store::action::ActionError::Corrupt("payload"))?
+        .step_up;
     let proof = match row.leaf_index {
         Some(index) => prove(&mut transaction, index, row.payload).await?,
         None => None,
@@ -128,6 +149,7 @@ pub async fn load(
         executed_at: row.executed_at,
         short_code: short_code(&executed),
         posted: row.posted,
+        step_up,
         proof,
     })
 }

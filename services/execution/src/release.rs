@@ -125,7 +125,8 @@ async fn executed(
         action.kind,
         now,
         hashes,
-        &transfers,
+        // The passkey that agreed stands in the event of the hold.
+        (&transfers, None),
     )?)
 }
 

@@ -151,6 +151,9 @@ pub(crate) fn refusal(code: &str) -> &'static str {
         "frozen" => {
             "Nothing was sent: your payments are stopped. You can let them go again under Safety."
         }
+        "limit_new_passkey" => {
+            "Nothing was sent: your passkey is new, and for its first day the limit of a first payment counts."
+        }
         "insufficient_funds" => "Nothing was sent: the account does not hold enough.",
         "currency_mismatch" => "Nothing was sent: the two accounts are not in the same currency.",
         _ => "The bank could not do this now. Nothing was changed.",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_step_up::RelyingParty;
 use sqlx::PgPool;
 
 use crate::{config::Demo, wake::Wakes};
@@ -17,6 +18,8 @@ pub struct App {
     pub demo: Option<Arc<Demo>>,
     /// The bank's number for emergencies.
     pub bank_phone: Arc<str>,
+    /// The origin that passkeys are bound to.
+    pub passkey_page: Arc<RelyingParty>,
     /// Who waits for a wake-up.
     pub wakes: Wakes,
 }

@@ -26,6 +26,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context;
 use countersign_domain::Secret;
 use countersign_receipts::LogSigner;
+use countersign_step_up::RelyingParty;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
 use crate::{app::App, config::Config, notices::Relay, wake::Wakes};
@@ -58,6 +59,7 @@ async fn main() -> anyhow::Result<()> {
         chat_origin: config.chat_origin.as_str().into(),
         demo: config.demo.clone().map(Arc::new),
         bank_phone: config.bank_phone.as_str().into(),
+        passkey_page: Arc::new(RelyingParty::new(&config.panel_origin)?),
         wakes,
     };
     let router = router::router(app, &config.panel_origin);

@@ -13,12 +13,13 @@ use countersign_store::{SessionError, read::ReadError};
 use crate::{app::App, assets, cookie, session, session::Session};
 
 /// The places a signed-in customer can go, with their addresses.
-const PLACES: [(&str, &str); 6] = [
+const PLACES: [(&str, &str); 7] = [
     ("/", "Home"),
     ("/accounts", "Accounts"),
     ("/activity", "Activity"),
     ("/receipts", "Receipts"),
     ("/limits", "Limits"),
+    ("/passkeys", "Passkeys"),
     ("/safety", "Safety"),
 ];
 

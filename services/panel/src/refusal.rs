@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use countersign_domain::ActionId;
-use countersign_execution::{ActError, Card};
+use countersign_execution::{ActError, Card, StepUpRefusal};
 use countersign_serve::Problem;
 
 use crate::shown_card::shown;
@@ -79,6 +79,7 @@ impl Refusal {
                     .into()
             }
             ActError::Refused(code) => Self::by_rule(&code, None),
+            ActError::StepUp(refusal) => step_up(refusal).into(),
             ActError::Invalid(sentence) => {
                 Problem::unprocessable("invalid_value", "This cannot be taken")
                     .with_detail(sentence)
@@ -119,6 +120,45 @@ impl Refusal {
             }
         }
     }
+}
+
+/// What became of the passkey, in a code and in words. Nothing happened in any of these cases.
+fn step_up(refusal: StepUpRefusal) -> Problem {
+    let (code, detail) = match refusal {
+        StepUpRefusal::Due => (
+            "step_up_due",
+            "This wants your passkey. Nothing was sent. Press the button again.",
+        ),
+        StepUpRefusal::NoPasskey => (
+            "step_up_no_passkey",
+            "This wants a passkey, and you have none yet. Nothing was sent. Set one up first.",
+        ),
+        StepUpRefusal::Frozen => (
+            "step_up_frozen",
+            "You asked for a way back in, and until that is over nothing that wants a passkey is done. Nothing was sent.",
+        ),
+        StepUpRefusal::Late => (
+            "step_up_late",
+            "The passkey's answer came too late. Nothing was sent. Press the button again.",
+        ),
+        StepUpRefusal::Refused => (
+            "step_up_refused",
+            "The passkey's answer does not fit this card. Nothing was sent. Press the button again.",
+        ),
+        StepUpRefusal::Counter => (
+            "step_up_counter",
+            "This passkey answers like a copy of itself. Nothing was sent. Remove it, and call the bank.",
+        ),
+        StepUpRefusal::LoginTooOld => (
+            "login_too_old",
+            "A first passkey is set up right after signing in. Sign out, sign in again, and set it up within five minutes.",
+        ),
+        StepUpRefusal::TooMany => (
+            "passkey_too_many",
+            "You have ten passkeys already. Remove one first.",
+        ),
+    };
+    Problem::forbidden(code, "A passkey is wanted").with_detail(detail)
 }
 
 /// Reads an action's id from an address. What is no id is not there.

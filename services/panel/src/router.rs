@@ -9,7 +9,7 @@ use countersign_serve::{guard, headers, limits};
 
 use crate::{app::App, assets, routes as r};
 
-/// Longest body of a request: a note or a slot's value in JSON.
+/// Longest body of a request: what a passkey answered, in JSON.
 const BODY_BYTES_MAX: usize = 16 * 1024;
 
 /// The panel's router for one origin that frames one other.
@@ -28,6 +28,7 @@ pub fn router(app: App, panel_origin: &str) -> Router {
         .route("/safety", get(r::show_safety))
         .route("/safety/freeze", post(r::freeze))
         .route("/safety/unfreeze", post(r::unfreeze))
+        .route("/passkeys", get(r::show_passkeys))
         .route("/receipts", get(r::show_receipts))
         .route("/receipts/{name}", get(r::show_receipt))
         .route("/assets/{build}/{*path}", get(assets::serve_asset))
@@ -36,6 +37,13 @@ pub fn router(app: App, panel_origin: &str) -> Router {
         .route("/chat-code", post(r::issue_chat_code))
         .route("/api/cards", get(r::list_cards))
         .route("/api/events", get(r::stream_wakes))
+        .route("/api/passkeys", post(r::add_passkey))
+        .route("/api/passkeys/enrol", post(r::begin_passkey_enrolment))
+        .route("/api/passkeys/change", post(r::begin_passkey_change))
+        .route("/api/passkeys/{passkey}/rename", post(r::rename_passkey))
+        .route("/api/passkeys/{passkey}/remove", post(r::remove_passkey))
+        .route("/api/recovery/ask", post(r::ask_recovery))
+        .route("/api/recovery/cancel", post(r::cancel_recovery))
         .route("/api/actions/{action}/prepare", post(r::prepare_action))
         .route("/api/actions/{action}/confirm", post(r::confirm_action))
         .route("/api/actions/{action}/cancel", post(r::cancel_action))

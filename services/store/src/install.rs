@@ -12,6 +12,9 @@ pub const ROLES_SQL: &str = include_str!("../sql/roles.sql");
 /// Rights on one database; needed again in every clone of a template, which does not inherit them.
 pub const DATABASE_SQL: &str = include_str!("../sql/database.sql");
 
+/// When a step-up is due and which answer counts; applied before the execution path, which calls it.
+pub const STEP_UP_SQL: &str = include_str!("../../../migrations/execution/step_up.sql");
+
 /// The execution path, applied after the migrations.
 pub const EXECUTION_SQL: &str = concat!(
     include_str!("../../../migrations/execution/notices.sql"),
@@ -50,6 +53,7 @@ pub async fn install(connection: &mut PgConnection) -> Result<(), InstallError> 
     connection.execute(ROLES_SQL).await?;
     MIGRATOR.run_direct(None, &mut *connection, false).await?;
     let mut transaction = connection.begin().await?;
+    transaction.execute(STEP_UP_SQL).await?;
     transaction.execute(EXECUTION_SQL).await?;
     transaction.commit().await?;
     connection.execute(DATABASE_SQL).await?;

@@ -222,6 +222,7 @@ fn template_name(demo: Option<&str>) -> String {
     }
     for sql in [
         installed::ROLES_SQL,
+        installed::STEP_UP_SQL,
         installed::EXECUTION_SQL,
         installed::DATABASE_SQL,
     ] {

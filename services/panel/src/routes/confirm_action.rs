@@ -12,9 +12,12 @@ use countersign_execution::{
     cards,
     confirm::{self, ConfirmInput},
     error::ActError,
+    step_up::Prompt,
 };
 use countersign_serve::{Json, Problem};
 use serde::{Deserialize, Serialize};
+
+use countersign_step_up::Assertion;
 
 use crate::{
     app::App,
@@ -32,11 +35,15 @@ pub struct Input {
     nonce: Secret,
     #[serde(default)]
     note: String,
+    /// What a passkey answered, where the card wants one; in the second step alone.
+    #[serde(default)]
+    assertion: Option<Assertion>,
 }
 
 #[derive(Serialize)]
 struct Prepared {
     challenge: String,
+    step_up: Option<Prompt>,
 }
 
 impl Input {
@@ -48,11 +55,13 @@ impl Input {
             confirm_hash,
             nonce: self.nonce,
             note: self.note,
+            assertion: self.assertion,
         })
     }
 }
 
-/// Checks record and note, and answers with the challenge that a passkey would sign.
+/// Checks record and note, and answers with the challenge that a passkey would sign and, where the card wants one, with what to
+/// ask it.
 pub async fn prepare_action(
     State(app): State<App>,
     session: Session,
@@ -60,15 +69,23 @@ pub async fn prepare_action(
     Json(input): Json<Input>,
 ) -> Result<Response, Refusal> {
     let (action, input) = (action_id(&action)?, input.read()?);
-    confirm::prepare(&app.pool, &session.secret, action, &input, &mut new_secret)
-        .await
-        .map(|challenge| {
-            axum::Json(Prepared {
-                challenge: hex::encode(challenge),
-            })
-            .into_response()
+    confirm::prepare(
+        &app.pool,
+        &session.secret,
+        &app.passkey_page,
+        action,
+        &input,
+        &mut new_secret,
+    )
+    .await
+    .map(|prepared| {
+        axum::Json(Prepared {
+            challenge: hex::encode(prepared.challenge),
+            step_up: prepared.step_up,
         })
-        .map_err(|error| Refusal::of("prepare a confirmation", error))
+        .into_response()
+    })
+    .map_err(|error| Refusal::of("prepare a confirmation", error))
 }
 
 /// Confirms. The database function behind it is the one that makes the request take effect.
@@ -79,7 +96,16 @@ pub async fn confirm_action(
     Json(input): Json<Input>,
 ) -> Result<Response, Refusal> {
     let (action, input) = (action_id(&action)?, input.read()?);
-    match confirm::confirm(&app.pool, &session.secret, action, &input, &mut new_secret).await {
+    let confirmed = confirm::confirm(
+        &app.pool,
+        &session.secret,
+        &app.passkey_page,
+        action,
+        &input,
+        &mut new_secret,
+    )
+    .await;
+    match confirmed {
         Ok(confirmed) => Ok(axum::Json(confirmed).into_response()),
         Err(ActError::Refused(code)) => {
             // The card has the bank's sentence about this very rule.

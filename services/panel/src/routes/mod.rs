@@ -7,11 +7,13 @@ mod issue_chat_code;
 mod list_cards;
 mod log_in;
 mod log_out;
+mod manage_passkeys;
 mod show_accounts;
 mod show_activity;
 mod show_home;
 mod show_limits;
 mod show_notices;
+mod show_passkeys;
 mod show_receipt;
 mod show_receipts;
 mod show_safety;
@@ -25,11 +27,16 @@ pub use issue_chat_code::issue_chat_code;
 pub use list_cards::list_cards;
 pub use log_in::log_in;
 pub use log_out::log_out;
+pub use manage_passkeys::{
+    add_passkey, ask_recovery, begin_passkey_change, begin_passkey_enrolment, cancel_recovery,
+    remove_passkey, rename_passkey,
+};
 pub use show_accounts::show_accounts;
 pub use show_activity::show_activity;
 pub use show_home::show_home;
 pub use show_limits::show_limits;
 pub use show_notices::show_notices;
+pub use show_passkeys::show_passkeys;
 pub use show_receipt::show_receipt;
 pub use show_receipts::show_receipts;
 pub use show_safety::{freeze, show_safety, unfreeze};

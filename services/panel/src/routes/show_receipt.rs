@@ -14,7 +14,7 @@ use axum::{
 use countersign_domain::ActionId;
 use countersign_execution::{
     ActError,
-    receipt::{self, ReceiptView},
+    receipt::{self, ReceiptView, StepUpMark},
 };
 use countersign_receipts::Receipt;
 use countersign_serve::Problem;
@@ -47,6 +47,7 @@ struct ReceiptPage {
     on_its_way: bool,
     undo_until: Option<Moment>,
     undone: Option<Undone>,
+    step_up: Option<StepUpMark>,
     short_code: String,
     confirm_hash: String,
     executed_hash: String,
@@ -118,6 +119,7 @@ async fn show_page(app: &App, session: &Session, name: &str) -> Result<Response,
             at: show::moment(undone.at),
             by_notice: undone.how == "not_me",
         }),
+        step_up: view.step_up.clone(),
         short_code: view.short_code.clone(),
         confirm_hash: view.confirm_hash.clone(),
         executed_hash: view.executed_hash.clone(),

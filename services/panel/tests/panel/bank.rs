@@ -10,6 +10,7 @@ use std::{
 };
 
 use countersign_domain::Secret;
+use countersign_soft_passkey::{self as soft_passkey, SoftPasskey};
 use countersign_testkit::{Database, spawn::Spawn};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
@@ -66,6 +67,24 @@ impl Bank {
     /// Starts the panel of a real bank, without a picker.
     pub async fn without_demo() -> Self {
         Self::with(|_, _| ()).await
+    }
+
+    /// The same, with the bank's own settings for passkeys and not the demo's.
+    pub async fn careful() -> Self {
+        let bank = Self::without_demo().await;
+        bank.runs(
+            "UPDATE bank.setting SET passkey_login_seconds = DEFAULT, passkey_new_seconds = DEFAULT",
+        )
+        .await;
+        bank
+    }
+
+    /// A statement as the superuser.
+    pub async fn runs(&self, sql: &'static str) {
+        sqlx::query(sql)
+            .execute(&mut self.admin().await)
+            .await
+            .expect("statement");
     }
 
     /// Starts a panel whose config is changed first.
@@ -375,11 +394,63 @@ impl Visitor<'_> {
 
     /// Presses the button of a card: both steps, as the page makes them.
     pub async fn presses(&self, card: &Value, note: &str) -> Response {
+        let passkey = SoftPasskey::new(1);
+        if card["step_up"] == "not_enrolled" {
+            assert_eq!(self.enrols(&passkey).await.status(), 204);
+        }
         let prepared = self.step("prepare", card, note).await;
         if prepared.status() != StatusCode::OK {
             return prepared;
         }
-        self.step("confirm", card, note).await
+        let prepared: Value = prepared.json().await.expect("prepared");
+        if prepared["step_up"].is_null() {
+            return self.step("confirm", card, note).await;
+        }
+        let asked = soft_passkey::challenge(&prepared["step_up"]["options"]);
+        let answer = passkey.get(&self.bank.origin, &asked);
+        self.agrees(card, note, &answer).await
+    }
+
+    /// The second step of a press, with what a passkey answered.
+    pub async fn agrees(&self, card: &Value, note: &str, assertion: &Value) -> Response {
+        let action = card["action"].as_str().expect("action");
+        let body = json!({
+            "version": card["version"], "confirm_hash": card["confirm_hash"],
+            "nonce": card["nonce"], "note": note, "assertion": assertion,
+        });
+        self.post(&format!("/api/actions/{action}/confirm"), &body)
+            .await
+    }
+
+    /// Sets up a passkey, with the leave of an older one where there is one.
+    pub async fn enrols_with(
+        &self,
+        passkey: &SoftPasskey,
+        older: Option<&SoftPasskey>,
+    ) -> Response {
+        let begun = self.post("/api/passkeys/enrol", &json!({})).await;
+        if begun.status() != StatusCode::OK {
+            return begun;
+        }
+        let begun: Value = begun.json().await.expect("options");
+        let made = passkey.create(
+            &self.bank.origin,
+            &soft_passkey::challenge(&begun["creation"]),
+        );
+        let leave = older.map(|older| {
+            let answer = older.get(&self.bank.origin, &soft_passkey::challenge(&begun["leave"]));
+            soft_passkey::answered(&begun["leave"], &answer)
+        });
+        let body = json!({
+            "name": "Phone", "leave": leave,
+            "passkey": soft_passkey::answered(&begun["creation"], &made),
+        });
+        self.post("/api/passkeys", &body).await
+    }
+
+    /// Sets up a first passkey.
+    pub async fn enrols(&self, passkey: &SoftPasskey) -> Response {
+        self.enrols_with(passkey, None).await
     }
 
     /// One step of a press.

@@ -7,5 +7,6 @@ mod guards;
 mod holds;
 mod notices;
 mod pages;
+mod passkeys;
 mod sessions;
 mod undo;

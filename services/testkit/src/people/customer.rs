@@ -1,6 +1,7 @@
 //! A customer at the page: what a browser sends for them, and what they see.
 
 use anyhow::{Context, ensure};
+use countersign_soft_passkey::{self as soft_passkey, SoftPasskey};
 use serde_json::{Value, json};
 
 /// What the panel answered.
@@ -190,7 +191,7 @@ impl Customer {
             .context("an open card")
     }
 
-    /// Presses the button of a card as it was shown, with a note.
+    /// Presses the button of a card as it was shown, with a note, and agrees with a passkey where the card wants one.
     ///
     /// # Errors
     /// When the panel does not answer.
@@ -199,13 +200,39 @@ impl Customer {
         card: &Value,
         note: &str,
     ) -> anyhow::Result<PanelAnswer> {
-        let body = json!({
+        let mut body = json!({
             "version": card["version"],
             "confirm_hash": card["confirm_hash"],
             "nonce": card["nonce"],
             "note": note,
         });
+        if !card["step_up"].is_null() {
+            let passkey = SoftPasskey::new(1);
+            if card["step_up"] == "not_enrolled" {
+                self.enrols(&passkey).await?;
+            }
+            let prepared = self.act(card, "prepare", body.clone()).await?;
+            if prepared.status != 200 {
+                return Ok(prepared);
+            }
+            let asked = soft_passkey::challenge(&prepared.body["step_up"]["options"]);
+            body["assertion"] = passkey.get(&self.panel, &asked);
+        }
         self.act(card, "confirm", body).await
+    }
+
+    /// Sets up a first passkey, as the page's own script does.
+    ///
+    /// # Errors
+    /// When the panel does not answer.
+    pub async fn enrols(&self, passkey: &SoftPasskey) -> anyhow::Result<PanelAnswer> {
+        let begun = self.post("/api/passkeys/enrol", json!({})).await?;
+        let creation = &begun.body["creation"];
+        let made = passkey.create(&self.panel, &soft_passkey::challenge(creation));
+        let body = json!({
+            "name": "Phone", "leave": null, "passkey": soft_passkey::answered(creation, &made),
+        });
+        self.post("/api/passkeys", body).await
     }
 
     /// Presses the button of a card as it was shown.
