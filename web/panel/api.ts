@@ -53,6 +53,8 @@ export interface Card {
   readonly open_slots: readonly OpenSlot[];
   readonly note_allowed: boolean;
   readonly asks_again: { readonly text: string } | null;
+  /** Whether the press wants a passkey, and whether there is one to ask. */
+  readonly step_up: "ready" | "not_enrolled" | "frozen" | null;
   readonly left_today: string | null;
   readonly created: string;
   readonly expires: string;

@@ -364,6 +364,10 @@ export class CardView {
     } else if (card.confirm_hash === null) {
       // What the bank would not run has no button; the sentence above says why.
       return [];
+    } else if (card.step_up === "not_enrolled") {
+      return [noPasskeyYet()];
+    } else if (card.step_up === "frozen") {
+      return [gettingBackIn()];
     } else {
       this.#gesture = new Gesture(
         button,
@@ -414,6 +418,21 @@ export function fingerprint(card: Card): string {
 
 function addRow(list: HTMLElement, label: string, value: readonly Node[]): void {
   list.append(make("div", {}, [make("dt", { text: label }), make("dd", {}, [make("bdi", {}, value)])]));
+}
+
+/** In place of the button: without a passkey this is not done, whatever is pressed. */
+function noPasskeyYet(): HTMLElement {
+  return make("div", { class: "step-up" }, [
+    make("p", { text: "You have no passkey yet. Set one up first; this waits meanwhile." }),
+    make("p", {}, [make("a", { class: "button button-primary", text: "Set up a passkey", attributes: { href: "/passkeys#for-card" } })]),
+  ]);
+}
+
+function gettingBackIn(): HTMLElement {
+  return make("div", { class: "step-up" }, [
+    make("p", { text: "You are getting back in after you lost your passkeys. Until that is over this is not done." }),
+    make("p", {}, [make("a", { text: "See where that stands", attributes: { href: "/passkeys" } })]),
+  ]);
 }
 
 function receiptLink(receipt: string): HTMLElement {

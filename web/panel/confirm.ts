@@ -5,6 +5,7 @@ import { sayAtOnce } from "./announce.js";
 import { get, post, type Card, type Cards, type Confirmed, type Refusal } from "./api.js";
 import type { CardView } from "./card.js";
 import { setServerTime } from "./clock.js";
+import { askPasskey, type Payment, type RequestOptions } from "./passkey.js";
 
 /** What the flow needs of the list. */
 export interface List {
@@ -20,6 +21,14 @@ const POLL_MILLISECONDS = 2_000;
  */
 const SETTLED_MILLISECONDS = 20_000;
 
+const NOT_AGREED = "Your passkey did not agree. Nothing was sent. Press the button again, or cancel.";
+const NO_PASSKEYS = "This browser knows no passkeys, and this wants one. Nothing was sent. Open this page in another browser.";
+
+/** What the bank says before a press counts: whether a passkey has to agree, and to what. */
+interface Prepared {
+  readonly step_up: { readonly options: RequestOptions; readonly payment: Payment | null } | null;
+}
+
 /** Confirms what the drawing shows. A second call for the same drawing does nothing. */
 export async function confirmCard(list: List, view: CardView, note: string): Promise<void> {
   const { card, nonce } = view;
@@ -28,7 +37,7 @@ export async function confirmCard(list: List, view: CardView, note: string): Pro
   const body = { version: card.version, confirm_hash: card.confirm_hash, nonce, note };
   view.drawWaiting(card.kind === "transfer" ? "Sending…" : "Working…");
 
-  const prepared = await post<{ challenge: string }>(`${path}/prepare`, body);
+  const prepared = await post<Prepared>(`${path}/prepare`, body);
   if (prepared.kind === "lost") {
     list.replace(card, "We could not reach the bank. Nothing was sent. Try again.");
     return;
@@ -37,7 +46,18 @@ export async function confirmCard(list: List, view: CardView, note: string): Pro
     refused(list, view, prepared.refusal);
     return;
   }
-  const answer = await post<Confirmed>(`${path}/confirm`, body);
+  let assertion: object | null = null;
+  if (prepared.value.step_up !== null) {
+    view.drawWaiting("Waiting for your passkey…");
+    const asked = await askPasskey(prepared.value.step_up.options, prepared.value.step_up.payment);
+    if (asked.kind !== "answered") {
+      list.replace(card, asked.kind === "declined" ? NOT_AGREED : NO_PASSKEYS);
+      return;
+    }
+    assertion = asked.answer;
+    view.drawWaiting(card.kind === "transfer" ? "Sending…" : "Working…");
+  }
+  const answer = await post<Confirmed>(`${path}/confirm`, { ...body, assertion });
   if (answer.kind === "ok") {
     done(list, view, answer.value);
   } else if (answer.kind === "refused") {
@@ -62,6 +82,9 @@ function refused(list: List, view: CardView, refusal: Refusal): void {
     list.over(view, "expired", null);
   } else if (refusal.code === "note") {
     list.replace(view.card, "Nothing was sent. Look at the note.");
+  } else if (refusal.status === 403) {
+    // The passkey's answer did not count, or none was there: the card still waits.
+    list.replace(view.card, detail);
   } else if (refusal.status === 503) {
     list.replace(view.card, "The bank is busy right now. Nothing was sent. Press again in a moment.");
   } else if (refusal.status === 401) {

@@ -7,6 +7,7 @@ import { watchWindow } from "./gesture.js";
 import { listen } from "./live.js";
 import { startLogin } from "./login.js";
 import { startNotMe } from "./notme.js";
+import { startPasskeys } from "./passkeys.js";
 import { startTimes } from "./times.js";
 
 const signingIn = startLogin();
@@ -14,6 +15,7 @@ if (!signingIn) {
   startDemoSwitch();
   startTimes();
   startNotMe();
+  startPasskeys();
   if (document.getElementById("cards") !== null) {
     watchWindow();
     const list = new CardList();

@@ -15,7 +15,7 @@ const BODY_BYTES_MAX: usize = 16 * 1024;
 /// The panel's router for one origin that frames one other.
 pub fn router(app: App, panel_origin: &str) -> Router {
     let allowed = guard::Allowed::page(panel_origin);
-    let policy = headers::page_headers(content_security_policy(&app.chat_origin));
+    let policy = headers::payment_page_headers(content_security_policy(&app.chat_origin));
     let mut router = Router::new()
         .route("/", get(r::show_home))
         .route("/accounts", get(r::show_accounts))

@@ -45,6 +45,24 @@ pub fn page_headers(csp: impl AsRef<str>) -> Arc<ResponseHeaders> {
     Arc::new(ResponseHeaders(map))
 }
 
+/// [`page_headers`] of a page on whose behalf the browser itself may display a payment (Secure Payment Confirmation).
+///
+/// # Panics
+/// As [`page_headers`].
+#[must_use]
+pub fn payment_page_headers(csp: impl AsRef<str>) -> Arc<ResponseHeaders> {
+    let plain = page_headers(csp);
+    let mut map = plain.0.clone();
+    if let Some(policy) = map.get("permissions-policy").and_then(|it| it.to_str().ok()) {
+        let policy = policy.replace("payment=()", "payment=(self)");
+        map.insert(
+            "permissions-policy",
+            HeaderValue::from_str(&policy).expect("a policy of visible characters"),
+        );
+    }
+    Arc::new(ResponseHeaders(map))
+}
+
 /// Headers of a service that serves programs, not pages: nothing may be framed, sniffed or cached.
 #[must_use]
 pub fn program_headers() -> Arc<ResponseHeaders> {

@@ -310,6 +310,12 @@ export class CardView {
             // What the bank would not run has no button; the sentence above says why.
             return [];
         }
+        else if (card.step_up === "not_enrolled") {
+            return [noPasskeyYet()];
+        }
+        else if (card.step_up === "frozen") {
+            return [gettingBackIn()];
+        }
         else {
             this.#gesture = new Gesture(button, this.element, () => this.acts.confirm(this, this.note), (reason) => {
                 why.textContent = reason;
@@ -353,6 +359,19 @@ export function fingerprint(card) {
 }
 function addRow(list, label, value) {
     list.append(make("div", {}, [make("dt", { text: label }), make("dd", {}, [make("bdi", {}, value)])]));
+}
+/** In place of the button: without a passkey this is not done, whatever is pressed. */
+function noPasskeyYet() {
+    return make("div", { class: "step-up" }, [
+        make("p", { text: "You have no passkey yet. Set one up first; this waits meanwhile." }),
+        make("p", {}, [make("a", { class: "button button-primary", text: "Set up a passkey", attributes: { href: "/passkeys#for-card" } })]),
+    ]);
+}
+function gettingBackIn() {
+    return make("div", { class: "step-up" }, [
+        make("p", { text: "You are getting back in after you lost your passkeys. Until that is over this is not done." }),
+        make("p", {}, [make("a", { text: "See where that stands", attributes: { href: "/passkeys" } })]),
+    ]);
 }
 function receiptLink(receipt) {
     return make("p", {}, [make("a", { text: "Receipt", attributes: { href: receipt } })]);

@@ -3,12 +3,15 @@
 import { sayAtOnce } from "./announce.js";
 import { get, post } from "./api.js";
 import { setServerTime } from "./clock.js";
+import { askPasskey } from "./passkey.js";
 const POLL_MILLISECONDS = 2_000;
 /**
  * How long a Confirm whose answer was lost may still take effect: longer than the server lets any
  * request run. A card that still waits after this was not sent.
  */
 const SETTLED_MILLISECONDS = 20_000;
+const NOT_AGREED = "Your passkey did not agree. Nothing was sent. Press the button again, or cancel.";
+const NO_PASSKEYS = "This browser knows no passkeys, and this wants one. Nothing was sent. Open this page in another browser.";
 /** Confirms what the drawing shows. A second call for the same drawing does nothing. */
 export async function confirmCard(list, view, note) {
     const { card, nonce } = view;
@@ -26,7 +29,18 @@ export async function confirmCard(list, view, note) {
         refused(list, view, prepared.refusal);
         return;
     }
-    const answer = await post(`${path}/confirm`, body);
+    let assertion = null;
+    if (prepared.value.step_up !== null) {
+        view.drawWaiting("Waiting for your passkey…");
+        const asked = await askPasskey(prepared.value.step_up.options, prepared.value.step_up.payment);
+        if (asked.kind !== "answered") {
+            list.replace(card, asked.kind === "declined" ? NOT_AGREED : NO_PASSKEYS);
+            return;
+        }
+        assertion = asked.answer;
+        view.drawWaiting(card.kind === "transfer" ? "Sending…" : "Working…");
+    }
+    const answer = await post(`${path}/confirm`, { ...body, assertion });
     if (answer.kind === "ok") {
         done(list, view, answer.value);
     }
@@ -53,6 +67,10 @@ function refused(list, view, refusal) {
     }
     else if (refusal.code === "note") {
         list.replace(view.card, "Nothing was sent. Look at the note.");
+    }
+    else if (refusal.status === 403) {
+        // The passkey's answer did not count, or none was there: the card still waits.
+        list.replace(view.card, detail);
     }
     else if (refusal.status === 503) {
         list.replace(view.card, "The bank is busy right now. Nothing was sent. Press again in a moment.");
