@@ -39,10 +39,12 @@ export async function startBank() {
 
   const origins = await started;
   return {
-    /** `panel`, `chat`, `door`, `bank_mcp`, `agent`: origins such as http://localhost:41234. */
+    /** `panel`, `chat`, `door`, `bank_mcp`, `agent`, `dashboard`: origins such as http://localhost:41234. */
     origins,
     /** A one-use address that signs a customer in. */
     open: (name) => ask({ do: "open", as: name }),
+    /** A one-use address that signs an operator in at the dashboard. */
+    operate: (name) => ask({ do: "operate", as: name }),
     /** A session token for the door, good for two minutes. */
     token: (name) => ask({ do: "token", as: name }),
     /** Ends a process as a crash would, and waits until it is back. */

@@ -28,6 +28,11 @@ enum Act {
         #[serde(rename = "as")]
         customer: String,
     },
+    /// A one-use address of the dashboard.
+    Operate {
+        #[serde(rename = "as")]
+        operator: String,
+    },
     /// A session token for the door.
     Token {
         #[serde(rename = "as")]
@@ -57,6 +62,7 @@ pub async fn run() -> anyhow::Result<()> {
         "door": bank.origin(Service::Door),
         "bank_mcp": bank.origin(Service::BankMcp),
         "agent": bank.origin(Service::Agent),
+        "dashboard": bank.origin(Service::Dashboard),
     }});
     println!("{ready}");
     tokio::select! {
@@ -83,6 +89,10 @@ async fn act(bank: &Bank, act: Act) -> anyhow::Result<Value> {
         Act::Open { customer } => {
             let token = bank.login_token(&customer).await?;
             format!("{}/#{}", bank.origin(Service::Panel), token.expose()).into()
+        }
+        Act::Operate { operator } => {
+            let token = bank.operator_token(&operator).await?;
+            format!("{}/#{}", bank.origin(Service::Dashboard), token.expose()).into()
         }
         Act::Token { customer } => bank.session_token(&customer).await?.into(),
         Act::Crash { service } => {

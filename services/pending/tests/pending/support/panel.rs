@@ -117,7 +117,7 @@ impl Customer<'_> {
         panel.commit().await.expect("commit");
     }
 
-    /// Looks at the card of an action as it stands.
+    /// Looks at the card of an action as it stands, and agrees with a passkey, so that one is never what is missing.
     pub async fn looks_at(&self, id: ActionId) -> Card {
         let card = Card {
             action: id,
@@ -140,12 +140,12 @@ impl Customer<'_> {
         .await
         .expect("show the card");
         panel.commit().await.expect("commit");
+        self.agrees_with_a_passkey(&card).await;
         card
     }
 
-    /// Presses Confirm on a card, with a passkey where one is due, and says what the bank answered.
+    /// Presses Confirm on a card, and says what the bank answered.
     pub async fn presses_confirm(&self, card: Card) -> String {
-        self.agrees_with_a_passkey(&card).await;
         let mut panel = self.panel().await;
         let answer: String = sqlx::query_scalar(
             "SELECT bank.confirm_action($1, $2, $3, $4, $4, '', '{}', ARRAY(SELECT gen_random_uuid() FROM generate_series(1, 10)), '{}')",
