@@ -53,7 +53,10 @@ pub fn page_headers(csp: impl AsRef<str>) -> Arc<ResponseHeaders> {
 pub fn payment_page_headers(csp: impl AsRef<str>) -> Arc<ResponseHeaders> {
     let plain = page_headers(csp);
     let mut map = plain.0.clone();
-    if let Some(policy) = map.get("permissions-policy").and_then(|it| it.to_str().ok()) {
+    if let Some(policy) = map
+        .get("permissions-policy")
+        .and_then(|it| it.to_str().ok())
+    {
         let policy = policy.replace("payment=()", "payment=(self)");
         map.insert(
             "permissions-policy",

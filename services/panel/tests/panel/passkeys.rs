@@ -472,6 +472,9 @@ async fn the_database_wants_the_passkey_whoever_calls_it() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
     ada.enrols(&SoftPasskey::new(1)).await;
+    let stranger = SoftPasskey::new(2);
+    let kabir = bank.sign_in("Kabir").await;
+    kabir.enrols(&stranger).await;
     let (_, card) = to_a_stranger(&ada).await;
     let challenge = prompt(&ada, &card, "").await;
     // As the panel's own login, with the session's secret: a panel whose code forgot to ask.
@@ -527,6 +530,35 @@ async fn the_database_wants_the_passkey_whoever_calls_it() {
         .unwrap();
         assert_eq!(answer, "step_up_refused", "{client_data}");
     }
+    // A counter that does not grow, whatever was verified before. These bytes count 0x05050505.
+    bank.runs("UPDATE bank.passkey SET sign_count = 84215045")
+        .await;
+    let answer: String = sqlx::query_scalar(
+        "SELECT bank.answer_step_up($1, (SELECT credential_hash FROM bank.passkey), convert_to($2, 'UTF8'), $3, 's')",
+    )
+    .bind(&challenge)
+    .bind(client_data(&challenge, "webauthn.get"))
+    .bind(vec![5_u8; 37])
+    .fetch_one(&mut *transaction)
+    .await
+    .unwrap();
+    assert_eq!(answer, "step_up_counter");
+    // Another customer's passkey is not there, though it answers well.
+    let theirs: [u8; 32] = sha2::Digest::finalize(sha2::Digest::chain_update(
+        <sha2::Sha256 as sha2::Digest>::new(),
+        stranger.id(),
+    ))
+    .into();
+    let answer: String =
+        sqlx::query_scalar("SELECT bank.answer_step_up($1, $2, convert_to($3, 'UTF8'), $4, 's')")
+            .bind(&challenge)
+            .bind(theirs.as_slice())
+            .bind(client_data(&challenge, "webauthn.get"))
+            .bind(vec![5_u8; 37])
+            .fetch_one(&mut *transaction)
+            .await
+            .unwrap();
+    assert_eq!(answer, "step_up_unknown");
     let outcome: String = sqlx::query_scalar(
         "SELECT bank.confirm_action($1, 1, $2, decode($3, 'hex'), sha256('e'), '', $4, ARRAY[gen_random_uuid()], '{}')",
     )
