@@ -36,6 +36,8 @@ const ASSETS: Assets = assets! {
     "panel/main.js": JAVASCRIPT,
     "panel/note.js": JAVASCRIPT,
     "panel/notme.js": JAVASCRIPT,
+    "panel/passkey.js": JAVASCRIPT,
+    "panel/passkeys.js": JAVASCRIPT,
     "panel/payments.js": JAVASCRIPT,
     "panel/slots.js": JAVASCRIPT,
     "panel/times.js": JAVASCRIPT,
