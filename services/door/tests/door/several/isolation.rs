@@ -1,8 +1,10 @@
 //! No server speaks for another.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
-use super::two;
+use super::{fixtures, policy, toy, two};
 use crate::piped::Piped;
 
 const CALLED: [&str; 8] = [
@@ -147,4 +149,76 @@ fn an_id_is_in_use_whichever_server_it_was_for() {
     let refused = door.message();
     assert_eq!(refused["error"]["data"]["reason"], "id_in_use", "{refused}");
     assert_eq!(door.says("one__echo", "other"), "other");
+}
+
+#[test]
+fn a_server_that_reads_nothing_stops_nobody() {
+    let servers = [
+        "  deaf: {command: [sleep, '600']}\n".to_owned(),
+        toy("toy", ""),
+    ];
+    let mut door = Piped::started(&policy(&servers, &["toy__echo"], ""), &[], &[]);
+    door.initialize();
+    // Everybody is told, and one lets it lie: more than its pipe and its queue hold.
+    let padding = "x".repeat(240 << 10);
+    let told = format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/told","params":{{"padding":"{padding}"}}}}"#
+    );
+    for _ in 0..80 {
+        door.write(&told);
+    }
+    let since = Instant::now();
+    let id = door.send(
+        "tools/call",
+        json!({"name": "toy__echo", "arguments": {"text": "on"}}),
+    );
+    while door.message()["id"] != id {}
+    assert!(since.elapsed() < Duration::from_secs(5));
+    // It is ended and another one started in its place.
+    let started = |line: &String| line.contains("deaf was started again");
+    let since = Instant::now();
+    while !door.errors.try_iter().any(|line| started(&line)) {
+        assert!(since.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn news_that_a_client_subscribed_to_come_from_all_under_its_own_id() {
+    let program = fixtures().join("countersign-conforming-server");
+    let server = |name: &str| format!("  {name}: {{command: ['{}']}}\n", program.display());
+    let trigger = "test_trigger_tool_change: {acknowledged: creates-a-request-only}\n";
+    let listen = "methods:\n  subscriptions/listen: {args: {notifications: {type: object, properties: {toolsListChanged: {type: boolean}}}}}\n";
+    let policy = policy(&[server("one"), server("two")], &[], "");
+    let policy = format!("{policy}  one__{trigger}  two__{trigger}{listen}");
+    let mut door = Piped::started(&policy, &[], &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+    let id = door.send("subscriptions/listen", params);
+    let about = |message: &Value| {
+        message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone()
+    };
+    for _ in 0..2 {
+        let taken = door.message();
+        assert_eq!(
+            taken["method"], "notifications/subscriptions/acknowledged",
+            "{taken}"
+        );
+        assert_eq!(about(&taken), id, "{taken}");
+    }
+    for server in ["one", "two"] {
+        let name = format!("{server}__test_trigger_tool_change");
+        let call = json!({"name": name, "arguments": {}, "_meta": meta});
+        let called = door.send("tools/call", call);
+        let messages = [door.message(), door.message()];
+        let told = messages.iter().find(|message| message["id"].is_null());
+        let told = told.unwrap_or_else(|| panic!("{messages:?}"));
+        assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
+        assert_eq!(about(told), id, "{told}");
+        assert!(messages.iter().any(|message| message["id"] == called));
+    }
 }
