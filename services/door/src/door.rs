@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use anyhow::Context as _;
-use countersign_journal::{Mode, Options, Ticket};
+use countersign_journal::{Options, Ticket};
 use countersign_policy::{Pin, Policy, RateLimiter};
 use countersign_receipts::{Hash, LogSigner};
 
 use crate::approval::{Caps, OwnTools};
 use crate::clock;
 use crate::judge::catalogue::Catalogue;
-use crate::judge::ending::Ending;
+use crate::judge::ending::{Ending, Endings};
 use crate::judge::hold::Holds;
 use crate::judge::places::Places;
 use crate::judge::rounds::Rounds;
@@ -79,8 +79,7 @@ pub struct Door {
     pub servers: Vec<Server>,
     /// The record.
     pub log: Arc<DecisionLog>,
-    /// Whether a line that was handed to the record must be waited for.
-    pub settles: bool,
+    endings: Arc<Endings>,
     holds: OnceLock<Arc<dyn Holds>>,
     own_tools: OnceLock<OwnTools>,
 }
@@ -92,13 +91,14 @@ impl Door {
     /// Whatever is unusable; the door does not start then.
     pub fn open(rules: Rules, servers: &[&str], record: Record) -> anyhow::Result<Self> {
         anyhow::ensure!(!servers.is_empty(), "the door has no server behind it");
-        let mode = record.options.mode;
         let directory = record.directory.clone();
         let (log, torn_bytes) =
             DecisionLog::open_with(&record.directory, record.signer, record.options)
                 .context("open the record")?;
         // No decision: the first one that is waited for settles it, and the first head covers it.
         let _ = log.note(&Run::opened(log.key_id(), &rules.mark, torn_bytes))?;
+        log.hand_over()?;
+        let log = Arc::new(log);
         let server = |name: &&str| Server {
             name: (*name).into(),
             catalogue: Catalogue::default(),
@@ -110,8 +110,8 @@ impl Door {
             caps: Caps::open(&directory, clock::unix_seconds())?,
             rounds: Rounds::default(),
             servers: servers.iter().map(server).collect(),
-            log: Arc::new(log),
-            settles: mode != Mode::Written,
+            endings: Arc::new(Endings::new(Arc::clone(&log))),
+            log,
             holds: OnceLock::new(),
             own_tools: OnceLock::new(),
         })
@@ -195,7 +195,7 @@ impl Door {
 
     /// The ending of the call whose line has this leaf.
     pub fn ending(&self, leaf: Hash) -> Ending {
-        Ending::of(Arc::clone(&self.log), leaf)
+        Ending::of(Arc::clone(&self.endings), leaf)
     }
 
     /// Records which pinned tools are not what they were pinned as.

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use countersign_journal::Ticket;
+use countersign_policy::Reservation;
 
 use crate::caller::Caller;
 use crate::door::Door;
@@ -135,11 +136,17 @@ struct Staged {
     ticket: Ticket,
     key: Option<Key>,
     message: Vec<u8>,
+    /// What caps have counted for it.
+    counted: Reservation,
 }
 
 /// Calls that are answered; how they ended is written when the client has the answers.
 #[derive(Default)]
-pub struct Answered(Vec<Asked>);
+pub struct Answered {
+    calls: Vec<Asked>,
+    /// Something else came with the answers, and something may go to the server for it.
+    had_more: bool,
+}
 
 impl Session {
     /// A session before anything was said.
@@ -179,11 +186,18 @@ impl Session {
 
     /// Sends what was taken in: to the server first, since somebody waits for it longest.
     pub fn flush(&self) {
-        if self.door.settles {
-            self.settle_staged();
-        }
+        self.settle_staged();
         self.back.flush();
         self.front.flush();
+    }
+
+    /// Sends what the server said. Whoever reads the client settles and sends what the client says:
+    /// an answer waits for neither.
+    pub fn flush_answers(&self, answered: &Answered) {
+        match answered.had_more {
+            true => self.flush(),
+            false => self.front.flush(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

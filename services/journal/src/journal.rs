@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::heads::Heads;
 use crate::own::Own;
+use crate::queue::Queue;
 use crate::segment::Segment;
 use crate::settle::{Batches, Synced};
 use crate::state_file::{self, Mark};
@@ -52,11 +53,13 @@ pub(crate) struct Inner {
     pub doubtful: bool,
     /// Lines that could not be written since the last one that was.
     pub refused: u64,
+    /// Lines that are chained and not handed to the kernel yet.
+    pub queue: Queue,
     /// Held as long as the record is open.
     pub lock: std::fs::File,
 }
 
-/// A line that is chained and handed to the kernel, and may still have to be waited for.
+/// A line that is chained, and may still have to be waited for.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "what the line is about must not happen before the ticket is settled"]
 pub struct Ticket {
@@ -73,6 +76,12 @@ impl Ticket {
     pub const fn leaf(&self) -> Hash {
         self.leaf
     }
+
+    /// Whether settling `later` settles this one too, where lines are not signed one by one.
+    #[must_use]
+    pub const fn is_settled_with(&self, later: &Self) -> bool {
+        self.epoch == later.epoch && self.size <= later.size
+    }
 }
 
 impl Inner {
@@ -84,8 +93,20 @@ impl Inner {
         }
     }
 
-    /// Chains one event and writes it.
+    /// Chains one event and writes it at once; nothing may be queued.
     fn write(&mut self, event: &impl Serialize) -> Result<Hash, WriteError> {
+        let leaf = self.chain(event)?;
+        let written = self.segment.write(&self.queue.bytes);
+        if written.is_err() {
+            self.frontier.clone_from(&self.queue.before);
+        }
+        self.queue.clear();
+        written?;
+        Ok(leaf)
+    }
+
+    /// Chains one event behind what is queued.
+    fn chain(&mut self, event: &impl Serialize) -> Result<Hash, WriteError> {
         let entry = LogEntry {
             event,
             previous: self.frontier.last(),
@@ -96,13 +117,28 @@ impl Inner {
             return Err(WriteError::TooLong);
         }
         let leaf = leaf_hash(line);
-        line.push(b'\n');
-        self.segment.write(line)?;
+        self.queue.push(&self.frontier, line);
         self.frontier.append(leaf);
         Ok(leaf)
     }
 
+    /// How many lines the kernel has.
+    const fn handed_over(&self) -> u64 {
+        self.frontier.size() - self.queue.lines
+    }
+
+    /// Takes back what is queued: none of it was written, and whoever waits for it is told.
+    fn take_back(&mut self) {
+        if self.queue.lines > 0 {
+            self.frontier.clone_from(&self.queue.before);
+            self.refused = self.refused.saturating_add(self.queue.refused());
+            self.queue.clear();
+            self.epoch += 1;
+        }
+    }
+
     fn roll_back(&mut self) {
+        self.take_back();
         self.frontier = self.synced.frontier.clone();
         self.segment.roll_back(self.synced.bytes);
         self.epoch += 1;
@@ -185,10 +221,12 @@ impl Journal {
         Ok(ticket.leaf)
     }
 
-    /// Chains one event and hands it to the kernel, without waiting for what the mode asks.
+    /// Chains one event, without waiting for anything. It goes to the kernel with the next line that
+    /// is settled, or with [`Journal::hand_over`].
     ///
-    /// For what has already happened, and for several lines that one [`Journal::settle`] of the
-    /// last waits for in [`Mode::Durable`]; in [`Mode::SignEach`] every ticket is settled.
+    /// For what has already happened, and for several lines that are settled together: in
+    /// [`Mode::Written`] and [`Mode::Durable`] settling the last of them settles them all, in
+    /// [`Mode::SignEach`] every ticket is settled.
     ///
     /// # Errors
     /// [`WriteError`]; what the event is about must not happen then.
@@ -209,12 +247,50 @@ impl Journal {
         if inner.head_failed {
             return Err(WriteError::OutOfOrder);
         }
-        self.make_ready(inner)?;
-        if inner.refused > 0 {
-            inner.write(&Own::recovered((self.now)(), inner.refused))?;
-            inner.refused = 0;
+        if inner.queue.is_full() {
+            self.hand_over_in(inner)?;
         }
-        inner.write(event)
+        if inner.queue.lines == 0 {
+            self.make_ready(inner)?;
+        }
+        if inner.refused > 0 {
+            inner.chain(&Own::recovered((self.now)(), inner.refused))?;
+            inner.queue.note_telling(std::mem::take(&mut inner.refused));
+        }
+        inner.chain(event)
+    }
+
+    /// Hands everything that was noted to the kernel.
+    ///
+    /// # Errors
+    /// [`WriteError`]; the lines are taken back then, and none of their tickets can be settled.
+    pub fn hand_over(&self) -> Result<(), WriteError> {
+        self.hand_over_in(&mut self.inner())
+    }
+
+    fn hand_over_in(&self, inner: &mut Inner) -> Result<(), WriteError> {
+        if inner.queue.lines == 0 {
+            return Ok(());
+        }
+        let written = self.write_queue(inner);
+        if written.is_err() {
+            inner.take_back();
+            self.batches.taken_back(inner.epoch);
+        }
+        written
+    }
+
+    fn write_queue(&self, inner: &mut Inner) -> Result<(), WriteError> {
+        if !inner.segment.is_in_place() {
+            // Where the record goes on after that, it goes on without these lines.
+            inner.take_back();
+            self.find_again(inner)?;
+            return Err(WriteError::Unsettled);
+        }
+        inner.segment.tidy()?;
+        inner.segment.write(&inner.queue.bytes)?;
+        inner.queue.clear();
+        Ok(())
     }
 
     /// Makes sure that the file is the one under the name, tidy, and not too long.
@@ -307,6 +383,15 @@ impl Journal {
     /// # Errors
     /// [`WriteError`]; what the line is about must not happen then.
     pub fn settle(&self, ticket: &Ticket) -> Result<(), WriteError> {
+        {
+            let mut inner = self.inner();
+            if ticket.epoch != inner.epoch {
+                return Err(WriteError::Unsettled);
+            }
+            if inner.handed_over() < ticket.size {
+                self.hand_over_in(&mut inner)?;
+            }
+        }
         match self.mode {
             Mode::Written => Ok(()),
             Mode::Durable => self
@@ -326,7 +411,10 @@ impl Journal {
 
     fn sync_once(&self) -> Synced {
         let (mark, epoch, file) = {
-            let inner = self.inner();
+            let mut inner = self.inner();
+            if self.hand_over_in(&mut inner).is_err() {
+                return Synced::TakenBack { epoch: inner.epoch };
+            }
             (inner.mark(), inner.epoch, Arc::clone(&inner.segment.file))
         };
         let synced = file.sync_data();
@@ -356,6 +444,7 @@ impl Journal {
     fn sign_head_now(&self) -> Result<(), WriteError> {
         let (mark, epoch, file) = {
             let mut inner = self.inner();
+            self.hand_over_in(&mut inner)?;
             if !inner.segment.is_in_place() {
                 self.find_again(&mut inner)?;
             }
@@ -439,5 +528,15 @@ impl Journal {
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.mode
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if inner.queue.lines > 0 {
+            // Nobody is left who could be told.
+            let _ = inner.segment.write(&inner.queue.bytes);
+        }
     }
 }

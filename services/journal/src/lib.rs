@@ -24,6 +24,7 @@ mod lines;
 mod mode;
 mod open;
 mod own;
+mod queue;
 mod segment;
 mod settle;
 mod state_file;

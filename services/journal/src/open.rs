@@ -11,6 +11,7 @@ use countersign_receipts::{
 
 use crate::journal::Inner;
 use crate::lines::{LineReader, Read};
+use crate::queue::Queue;
 use crate::segment::Segment;
 use crate::state_file::{self, Mark, Saved, verify_any};
 use crate::{Files, OpenError, Options};
@@ -124,6 +125,7 @@ pub(crate) fn open(
             head_failed: false,
             doubtful: false,
             refused: 0,
+            queue: Queue::default(),
             lock,
         },
         torn_bytes: position.torn,

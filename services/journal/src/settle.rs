@@ -32,6 +32,13 @@ pub(crate) enum Synced {
 }
 
 impl Batches {
+    /// Lines were taken back before anybody asked the disk for them.
+    pub fn taken_back(&self, epoch: u64) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.epoch = known.epoch.max(epoch);
+        self.changed.notify_all();
+    }
+
     /// Waits until `size` lines, counted in `epoch`, are on the disk. `sync` asks the disk.
     pub fn wait(&self, size: u64, epoch: u64, sync: impl Fn() -> Synced) -> Result<(), WriteError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,11 +6,27 @@ use crate::{Compact, Hash};
 ///
 /// With the edge before, a reader can see from a signed root alone which leaf was the last one, so
 /// that a line that goes on from a stored frontier names a leaf nobody made up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Frontier {
     before: Compact,
     edge: Compact,
     last: Option<Hash>,
+}
+
+impl Clone for Frontier {
+    fn clone(&self) -> Self {
+        Self {
+            before: self.before.clone(),
+            edge: self.edge.clone(),
+            last: self.last,
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.before.clone_from(&source.before);
+        self.edge.clone_from(&source.edge);
+        self.last = source.last;
+    }
 }
 
 impl Frontier {

@@ -37,10 +37,25 @@ pub fn empty_root() -> Hash {
 }
 
 /// The right edge of a growing tree: its perfect subtrees from the largest to the smallest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Compact {
     size: u64,
     peaks: Vec<Hash>,
+}
+
+impl Clone for Compact {
+    fn clone(&self) -> Self {
+        Self {
+            size: self.size,
+            peaks: self.peaks.clone(),
+        }
+    }
+
+    // With every line of a record: into what is allocated already.
+    fn clone_from(&mut self, source: &Self) {
+        self.size = source.size;
+        self.peaks.clone_from(&source.peaks);
+    }
 }
 
 impl Compact {

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use countersign_journal::Mode;
 use countersign_policy::Counted;
 use countersign_serve::{Problem, Verbatim};
 use countersign_wire::{Frame, Kind};
@@ -189,12 +190,19 @@ impl Exchange<'_> {
             ticket,
             edits,
             asked,
-            ..
+            counted,
         } = passage;
-        if let Some(ticket) = ticket.filter(|_| self.gate.door.settles) {
-            // The disk may take its time; other calls go on meanwhile.
-            let settled = tokio::task::block_in_place(|| self.gate.door.settle(&ticket));
+        if let Some(ticket) = ticket {
+            let door = &self.gate.door;
+            let settled = match door.log.mode() {
+                Mode::Written => door.settle(&ticket),
+                // The disk may take its time; other calls go on meanwhile.
+                Mode::Durable | Mode::SignEach => {
+                    tokio::task::block_in_place(|| door.settle(&ticket))
+                }
+            };
             if settled.is_err() {
+                door.caps.give_back(counted);
                 if let Some(asked) = asked {
                     asked.ending.never_went_on();
                 }

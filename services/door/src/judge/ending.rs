@@ -1,18 +1,102 @@
 //! How each forwarded call ended, for the record.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
+use std::time::Duration;
 
-use countersign_journal::Mode;
 use countersign_receipts::Hash;
 
 use crate::log::DecisionLog;
 use crate::record::Outcome;
 
-/// How a forwarded call ends; written down when it is dropped.
+/// How long an ending waits at most for a decision that is written with it.
+const WAIT: Duration = Duration::from_millis(2);
+
+/// Where endings are noted.
+///
+/// An ending has happened already and nobody waits for it: it is chained at once and written with the
+/// next decision, or a little later by a thread of its own where none comes.
+pub struct Endings {
+    log: Arc<DecisionLog>,
+    writer: OnceLock<Option<Thread>>,
+    /// Something was noted since the writer last looked.
+    asked: Arc<AtomicBool>,
+}
+
+impl Endings {
+    /// The endings of this record's calls.
+    pub fn new(log: Arc<DecisionLog>) -> Self {
+        Self {
+            log,
+            writer: OnceLock::new(),
+            asked: Arc::default(),
+        }
+    }
+
+    fn note(&self, outcome: &Outcome) {
+        match self.log.note(outcome) {
+            // In the mode that signs each, the next decision's head covers it.
+            Ok(_ticket) => self.write_soon(),
+            Err(error) => tracing::error!(%error, "Could not record how a call ended"),
+        }
+    }
+
+    fn write_soon(&self) {
+        if self.asked.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        match self.writer.get_or_init(|| self.start_writer()) {
+            Some(writer) => writer.unpark(),
+            None => {
+                self.asked.store(false, Ordering::SeqCst);
+                write(&self.log);
+            }
+        }
+    }
+
+    /// The thread that writes what nothing was written with; none where there is none to be had.
+    fn start_writer(&self) -> Option<Thread> {
+        let (log, asked) = (Arc::downgrade(&self.log), Arc::clone(&self.asked));
+        let started = std::thread::Builder::new()
+            .name("endings".into())
+            .stack_size(128 << 10)
+            .spawn(move || {
+                loop {
+                    while !asked.load(Ordering::SeqCst) {
+                        std::thread::park();
+                    }
+                    std::thread::sleep(WAIT);
+                    asked.store(false, Ordering::SeqCst);
+                    let Some(log) = log.upgrade() else { return };
+                    write(&log);
+                }
+            });
+        started.ok().map(|started| started.thread().clone())
+    }
+}
+
+impl Drop for Endings {
+    fn drop(&mut self) {
+        // Its record is gone with this, or soon: the writer ends where it is.
+        self.asked.store(true, Ordering::SeqCst);
+        if let Some(Some(writer)) = self.writer.get() {
+            writer.unpark();
+        }
+    }
+}
+
+fn write(log: &DecisionLog) {
+    if let Err(error) = log.hand_over() {
+        tracing::error!(%error, "Could not record how a call ended");
+    }
+}
+
+/// How a forwarded call ends; noted when it is dropped.
 ///
 /// Until somebody says otherwise the call was cancelled: whoever waited for it went away.
 pub struct Ending {
-    log: Arc<DecisionLog>,
+    endings: Arc<Endings>,
     decision: Hash,
     event: Option<&'static str>,
     status: Option<u16>,
@@ -21,9 +105,9 @@ pub struct Ending {
 
 impl Ending {
     /// The ending of the call whose decision has this leaf.
-    pub const fn of(log: Arc<DecisionLog>, decision: Hash) -> Self {
+    pub const fn of(endings: Arc<Endings>, decision: Hash) -> Self {
         Self {
-            log,
+            endings,
             decision,
             event: Some("cancelled"),
             status: None,
@@ -62,17 +146,7 @@ impl Drop for Ending {
     fn drop(&mut self) {
         let Some(event) = self.event else { return };
         let outcome = Outcome::new(event, self.decision, self.status, self.bytes);
-        // It has happened already: nothing waits until the disk has it.
-        let noted = self
-            .log
-            .note(&outcome)
-            .and_then(|ticket| match self.log.mode() {
-                Mode::SignEach => self.log.settle(&ticket),
-                Mode::Written | Mode::Durable => Ok(()),
-            });
-        if let Err(error) = noted {
-            tracing::error!(%error, "Could not record how a call ended");
-        }
+        self.endings.note(&outcome);
     }
 }
 

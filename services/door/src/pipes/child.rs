@@ -203,8 +203,8 @@ pub fn read_server(session: &Session, server: &str, output: ChildStdout) {
                 }
             }
         }
-        session.flush();
-        // How the calls ended is written now: nobody waits for that.
+        session.flush_answers(&answered);
+        // How the calls ended is noted now: nobody waits for that.
         drop(answered);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_journal::{Mode, Ticket};
+use countersign_journal::Mode;
 use countersign_policy::Counted;
 use countersign_wire::{Frame, Kind};
 
@@ -182,7 +182,7 @@ impl Session {
             _ => {}
         }
         passage.edits.extend(edits);
-        self.pass_on(message, None, passage.ticket, passage.edits);
+        self.pass_on(message, None, passage);
         Ok(())
     }
 
@@ -277,30 +277,27 @@ impl Session {
     }
 
     fn forward(&self, message: &Message<'_>, frame: &Frame<'_>, key: Key, passage: Passage) {
+        let mut passage = passage;
         let mut state = self.state();
-        if let Some(asked) = passage.asked {
+        if let Some(asked) = passage.asked.take() {
             // Before the server can have it: the answer may be there at once.
             state.open.insert(key.clone(), asked);
         }
         state.handshake.note_request(frame, message.bytes);
         drop(state);
-        self.pass_on(message, Some(key), passage.ticket, passage.edits);
+        self.pass_on(message, Some(key), passage);
     }
 
-    /// Passes a message on, now or when its line is settled.
-    fn pass_on(
-        &self,
-        message: &Message<'_>,
-        key: Option<Key>,
-        ticket: Option<Ticket>,
-        edits: Edits,
-    ) {
-        match ticket.filter(|_| self.door.settles) {
-            None => self.back.put(&edits.apply(message.bytes)),
+    /// Passes a message on, when its line is settled.
+    fn pass_on(&self, message: &Message<'_>, key: Option<Key>, passage: Passage) {
+        let bytes = passage.edits.apply(message.bytes);
+        match passage.ticket {
+            None => self.back.put(&bytes),
             Some(ticket) => self.staged().push(Staged {
                 ticket,
                 key,
-                message: edits.apply(message.bytes).into_owned(),
+                message: bytes.into_owned(),
+                counted: passage.counted,
             }),
         }
     }
@@ -314,16 +311,21 @@ impl Session {
         // Kept locked: what was taken in later must not overtake.
         let mut staged = self.staged();
         let Some(last) = staged.last() else { return };
+        let last = last.ticket;
         let together = match self.door.log.mode() {
             Mode::SignEach => None,
-            Mode::Written | Mode::Durable => Some(self.door.settle(&last.ticket).is_ok()),
+            Mode::Written | Mode::Durable => Some(self.door.settle(&last).is_ok()),
         };
         for staged in staged.drain(..) {
-            let is_settled = together.unwrap_or_else(|| self.door.settle(&staged.ticket).is_ok());
+            let is_settled = match together {
+                Some(is_settled) => is_settled && staged.ticket.is_settled_with(&last),
+                None => self.door.settle(&staged.ticket).is_ok(),
+            };
             if is_settled {
                 self.back.put(&staged.message);
                 continue;
             }
+            self.door.caps.give_back(staged.counted);
             let asked = staged.key.and_then(|key| {
                 let asked = self.state().open.take(&key)?;
                 Some((key, asked))

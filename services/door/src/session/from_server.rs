@@ -13,8 +13,8 @@ use crate::judge::reply;
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Session {
-    /// Takes a message of the server's. What comes of it is sent by [`Session::flush`]; how calls
-    /// ended is written when `answered` is dropped after that.
+    /// Takes a message of the server's. What comes of it is sent by [`Session::flush_answers`]; how
+    /// calls ended is noted when `answered` is dropped after that.
     pub fn take_from_server(&self, bytes: &[u8], answered: &mut Answered) {
         let Ok(frame) = reply::read(bytes) else {
             return self.note_unreadable("is no message");
@@ -27,7 +27,10 @@ impl Session {
                     self.put_notification(&frame, &shown);
                 }
             }
-            Kind::Request => self.take_question(&frame, bytes),
+            Kind::Request => {
+                answered.had_more = true;
+                self.take_question(&frame, bytes);
+            }
         }
     }
 
@@ -53,10 +56,12 @@ impl Session {
             .is_some_and(|reading| reading.is_asked_under(&key))
         {
             drop(state);
+            answered.had_more = true;
             return self.take_page(frame, bytes);
         }
         if state.handshake.is_replayed_under(&key) {
             drop(state);
+            answered.had_more = true;
             return self.take_replayed(frame);
         }
         let Some(mut asked) = state.open.take(&key) else {
@@ -75,7 +80,7 @@ impl Session {
                 self.front.put(To::Answer(&key), answer.as_bytes());
             }
         }
-        answered.0.push(asked);
+        answered.calls.push(asked);
     }
 
     /// Passes a notification on to whoever it is about, under the name they know it by.

@@ -86,3 +86,44 @@ fn lines_noted_together_are_settled_together() {
     journal.sign_head().unwrap();
     assert_eq!(place.audited().1, 5);
 }
+
+#[test]
+fn what_is_noted_is_written_with_the_next_line_that_is_settled() {
+    for mode in [Mode::Written, Mode::Durable, Mode::SignEach] {
+        let place = Place::new("noted");
+        let (journal, _) = place.open_with(options(mode)).unwrap();
+        let length = || std::fs::metadata(place.path("decisions.jsonl")).map_or(0, |is| is.len());
+        journal.append(&event(0)).unwrap();
+        let before = length();
+        let first = journal.note(&event(1)).unwrap();
+        assert_eq!(length(), before);
+        let second = journal.note(&event(2)).unwrap();
+        journal.settle(&second).unwrap();
+        let lines = place.text("decisions.jsonl");
+        assert_eq!(lines.lines().count(), 3);
+        assert!(first.is_settled_with(&second));
+        let _ = journal.note(&event(3)).unwrap();
+        journal.hand_over().unwrap();
+        assert_eq!(place.text("decisions.jsonl").lines().count(), 4);
+        let _ = journal.note(&event(4)).unwrap();
+        drop(journal);
+        let journal = place.open();
+        journal.sign_head().unwrap();
+        assert_eq!(place.audited().1, 5);
+    }
+}
+
+#[test]
+fn as_much_as_is_noted_it_is_written_in_bounded_pieces() {
+    let place = Place::new("bounded");
+    let (journal, _) = place.open_with(options(Mode::Written)).unwrap();
+    for number in 0..8_000 {
+        let _ = journal.note(&event(number)).unwrap();
+    }
+    let length = std::fs::metadata(place.path("decisions.jsonl"))
+        .unwrap()
+        .len();
+    assert!(length > 256 << 10, "{length}");
+    journal.sign_head().unwrap();
+    assert_eq!(place.audited().1, 8_000);
+}

@@ -176,6 +176,34 @@ fn a_head_that_cannot_be_kept_refuses_the_line_it_is_for() {
     assert_eq!(leaf, leaf_hash(text.lines().last().unwrap().as_bytes()));
 }
 
+#[test]
+fn what_could_not_be_handed_over_is_told_to_everybody_who_waits_and_counted() {
+    for mode in MODES {
+        let place = Place::filled("taken-back", 2);
+        let journal = in_mode(&place, mode);
+        let waiting: Vec<_> = (0..3).map(|n| journal.note(&event(n)).unwrap()).collect();
+        let away = Place::new("taken-back-away");
+        std::fs::rename(&place.directory, &away.directory).unwrap();
+        pause();
+        let refused = journal.settle(&waiting[1]).unwrap_err();
+        assert!(matches!(refused, WriteError::Gone(_)), "{refused:?}");
+        std::fs::rename(&away.directory, &place.directory).unwrap();
+        // A line of the same number that is written now is not the one they wait for.
+        let later = journal.note(&event(9)).unwrap();
+        journal.settle(&later).unwrap();
+        for ticket in &waiting {
+            let told = journal.settle(ticket);
+            assert!(matches!(told, Err(WriteError::Unsettled)), "{told:?}");
+            assert!(!ticket.is_settled_with(&later));
+        }
+        journal.sign_head().unwrap();
+        let (lines, signed) = place.audited();
+        assert_eq!((lines.len(), signed), (4, 4));
+        assert_eq!(lines[2]["event"], "log_recovered");
+        assert_eq!(lines[2]["refused"], 3);
+    }
+}
+
 mod limits {
     //! A limit on the size of files, for this thread's own process.
 
