@@ -9,6 +9,7 @@ pub mod exchange;
 pub mod gate;
 pub mod house;
 pub mod hub;
+pub mod lines;
 pub mod metadata;
 pub mod mirrored;
 pub mod relay;

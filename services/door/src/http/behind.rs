@@ -9,12 +9,12 @@ use bytes::Bytes;
 use countersign_wire::{Frame, Kind};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::events::Splitter;
 use super::gate::is_event_stream;
+use super::lines::Coming;
 use super::mirrored;
 use super::sessions::{SESSION, VERSION};
 use super::upstream::{Upstream, read_whole};
@@ -112,7 +112,7 @@ impl Remote {
     }
 
     /// Takes what the server answers to one message.
-    async fn take(&self, answer: http::Response<Incoming>, asked: Option<&Key>) {
+    async fn take(&self, answer: http::Response<Coming>, asked: Option<&Key>) {
         let (head, body) = answer.into_parts();
         if is_event_stream(&head.headers) {
             self.take_events(body).await;
@@ -131,7 +131,7 @@ impl Remote {
         self.fail(asked, "unreadable_answer");
     }
 
-    async fn take_events(&self, mut body: Incoming) {
+    async fn take_events(&self, mut body: Coming) {
         let mut splitter = Splitter::default();
         while let Some(Ok(frame)) = body.frame().await {
             let Ok(data) = frame.into_data() else {

@@ -13,11 +13,11 @@ use countersign_policy::Counted;
 use countersign_serve::{Problem, Verbatim};
 use countersign_wire::{Frame, Kind};
 use http::{HeaderMap, StatusCode, header};
-use hyper::body::Incoming;
 
 use super::arrival::{Arrived, arrive};
 use super::definitions;
 use super::gate::{Gate, is_event_stream};
+use super::lines::Coming;
 use super::mirrored;
 use super::relay::{Questions, Relayed};
 use super::sessions::{Found, SESSION, Session, Streaming};
@@ -261,7 +261,7 @@ impl Exchange<'_> {
     /// The session that the server begins with its answer, if it does.
     fn begin_session(
         &self,
-        answer: &http::Response<Incoming>,
+        answer: &http::Response<Coming>,
     ) -> Result<Option<Arc<Session>>, Refusal> {
         if self.frame.method() != Some("initialize") || !answer.headers().contains_key(SESSION) {
             return Ok(None);
@@ -280,7 +280,7 @@ impl Exchange<'_> {
     async fn answer_whole(
         &self,
         head: http::response::Parts,
-        body: Incoming,
+        body: Coming,
         mut asked: Asked,
     ) -> Result<Response, Refusal> {
         let leaf = asked.ending.leaf();
@@ -339,7 +339,7 @@ fn cancelled(frame: &Frame<'_>) -> Option<Key> {
 }
 
 /// The answer to a message that asks nothing: its status, and none of its words.
-fn acknowledged(answer: &http::Response<Incoming>) -> Response {
+fn acknowledged(answer: &http::Response<Coming>) -> Response {
     let mut headers = answer.headers().clone();
     headers.remove(header::CONTENT_TYPE);
     respond(answer.status(), &headers, Body::empty())

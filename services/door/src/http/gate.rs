@@ -6,8 +6,8 @@ use bytes::Bytes;
 use countersign_identity::{RequestClaims, SigningKey, TokenId, body_digest, sign_request};
 use countersign_receipts::Hash;
 use http::{HeaderMap, header};
-use hyper::body::Incoming;
 
+use super::lines::Coming;
 use super::sessions::Sessions;
 use super::tokens::Identity;
 use super::upstream::{Upstream, UpstreamError};
@@ -77,7 +77,7 @@ impl Gate {
         call: &[u8; 16],
         leaf: Hash,
         body: Bytes,
-    ) -> Result<http::Response<Incoming>, ForwardError> {
+    ) -> Result<http::Response<Coming>, ForwardError> {
         let token = self
             .request_token(caller, call, leaf, &body)
             .map_err(ForwardError::NotSigned)?;

@@ -8,10 +8,10 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use countersign_wire::Kind;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 
 use super::events::{Event, Splitter};
 use super::gate::Gate;
+use super::lines::Coming;
 use super::sessions::{Session, Streaming};
 use super::streams;
 use crate::caller::Caller;
@@ -64,7 +64,7 @@ impl Questions {
 pub struct Relayed {
     gate: Arc<Gate>,
     caller: Caller,
-    body: Incoming,
+    body: Coming,
     splitter: Splitter,
     questions: Questions,
     ready: VecDeque<Bytes>,
@@ -74,7 +74,7 @@ pub struct Relayed {
 
 impl Relayed {
     /// Passes on this body; `questions` are those it may answer.
-    pub fn new(gate: Arc<Gate>, caller: Caller, body: Incoming, questions: Questions) -> Self {
+    pub fn new(gate: Arc<Gate>, caller: Caller, body: Coming, questions: Questions) -> Self {
         Self {
             gate,
             caller,

@@ -6,21 +6,15 @@ use bytes::Bytes;
 use countersign_identity::REQUEST_HEADER;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri, header};
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::body::Incoming;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::tls::{Connector, TlsError, connector, is_server};
+use super::lines::{Coming, ConnectError, Lines};
+use super::tls::{TlsError, connector, is_server};
 use crate::config::UpstreamConfig;
 
 /// How long a connection may take.
 const CONNECT_TIME_OUT: Duration = Duration::from_secs(2);
 /// How long the head of an answer may take.
 const HEAD_TIME_OUT: Duration = Duration::from_secs(60);
-/// How long an unused connection is kept; shorter than our servers keep theirs.
-const IDLE_TIME_OUT: Duration = Duration::from_secs(10);
-/// Most unused connections kept.
-const IDLE_MAX: usize = 64;
 /// Longest answer that is read whole, in bytes.
 pub const WHOLE_BYTES_MAX: usize = 8 << 20;
 /// How long an answer that is read whole may take.
@@ -38,9 +32,15 @@ pub enum UpstreamError {
     /// The request could not be made.
     #[error("make a request")]
     Request(#[from] http::Error),
+    /// There is no connection to be had.
+    #[error("connect to the server behind the door")]
+    Connect(#[source] ConnectError),
+    /// The connection failed before anything of the request was written.
+    #[error("ask the server behind the door")]
+    NotSent(#[source] hyper::Error),
     /// The connection failed.
     #[error("ask the server behind the door")]
-    Connection(#[from] hyper_util::client::legacy::Error),
+    Connection(#[source] hyper::Error),
     /// It took too long.
     #[error("ask the server behind the door: no answer in time")]
     TimeOut,
@@ -53,9 +53,12 @@ impl UpstreamError {
     /// Whether the server certainly has not seen the message.
     pub fn was_not_sent(&self) -> bool {
         match self {
-            Self::Connection(error) => error.is_connect(),
-            Self::Address | Self::Tls(_) | Self::Request(_) => true,
-            Self::TimeOut | Self::Answer(_) => false,
+            Self::Address
+            | Self::Tls(_)
+            | Self::Request(_)
+            | Self::Connect(_)
+            | Self::NotSent(_) => true,
+            Self::Connection(_) | Self::TimeOut | Self::Answer(_) => false,
         }
     }
 }
@@ -66,7 +69,10 @@ pub struct Upstream {
     uri: Uri,
     /// What the policy adds to every request; the values may be secrets.
     headers: Vec<(HeaderName, HeaderValue)>,
-    client: Client<Connector, Full<Bytes>>,
+    lines: Lines,
+    /// What the request line names, and what `Host` does.
+    target: Uri,
+    host: HeaderValue,
 }
 
 impl Upstream {
@@ -81,18 +87,14 @@ impl Upstream {
             return Err(UpstreamError::Address);
         }
         let connector = connector(&uri, CONNECT_TIME_OUT)?;
-        // A request that met a connection closed in the meantime is sent on another one. It was
-        // never written, and the server takes every token once: nothing can run twice.
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_TIME_OUT)
-            .pool_max_idle_per_host(IDLE_MAX)
-            .build(connector);
+        let target = Uri::from_maybe_shared(uri.path().to_owned());
         Ok(Self {
             name: config.name.as_str().into(),
+            target: target.map_err(|_| UpstreamError::Address)?,
+            host: host(&uri).ok_or(UpstreamError::Address)?,
+            lines: Lines::new(uri.clone(), connector),
             uri,
             headers: Vec::new(),
-            client,
         })
     }
 
@@ -134,7 +136,7 @@ impl Upstream {
         headers: HeaderMap,
         token: Option<&str>,
         body: Bytes,
-    ) -> Result<Response<Incoming>, UpstreamError> {
+    ) -> Result<Response<Coming>, UpstreamError> {
         self.ask(Method::POST, headers, token, body).await
     }
 
@@ -148,12 +150,13 @@ impl Upstream {
         headers: HeaderMap,
         token: Option<&str>,
         body: Bytes,
-    ) -> Result<Response<Incoming>, UpstreamError> {
+    ) -> Result<Response<Coming>, UpstreamError> {
         let mut request = Request::builder()
             .method(method)
-            .uri(self.uri.clone())
+            .uri(self.target.clone())
             .body(Full::new(body))?;
         *request.headers_mut() = headers;
+        request.headers_mut().insert(header::HOST, self.host.clone());
         for (name, value) in &self.headers {
             request.headers_mut().insert(name.clone(), value.clone());
         }
@@ -164,8 +167,8 @@ impl Upstream {
                 .headers_mut()
                 .insert(HeaderName::from_static(REQUEST_HEADER), token);
         }
-        match tokio::time::timeout(HEAD_TIME_OUT, self.client.request(request)).await {
-            Ok(answered) => Ok(answered?),
+        match tokio::time::timeout(HEAD_TIME_OUT, self.lines.send(request)).await {
+            Ok(answered) => answered,
             Err(_) => Err(UpstreamError::TimeOut),
         }
     }
@@ -175,13 +178,27 @@ impl Upstream {
 ///
 /// # Errors
 /// [`UpstreamError`] when it is too long, takes too long or is cut off.
-pub async fn read_whole(body: Incoming) -> Result<Bytes, UpstreamError> {
+pub async fn read_whole(body: Coming) -> Result<Bytes, UpstreamError> {
     let read = Limited::new(body, WHOLE_BYTES_MAX).collect();
     match tokio::time::timeout(WHOLE_TIME_OUT, read).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) => Err(UpstreamError::Answer(error.to_string())),
         Err(_) => Err(UpstreamError::TimeOut),
     }
+}
+
+/// What `Host` says of a server: its port only where it is not the usual one.
+fn host(uri: &Uri) -> Option<HeaderValue> {
+    let name = uri.host()?;
+    let usual = match uri.scheme_str() {
+        Some("https") => 443,
+        _ => 80,
+    };
+    let host = match uri.port_u16().filter(|port| *port != usual) {
+        Some(port) => format!("{name}:{port}"),
+        None => name.to_owned(),
+    };
+    HeaderValue::try_from(host).ok()
 }
 
 /// The client's headers that reach the server: what the protocol needs, and nothing that says who
