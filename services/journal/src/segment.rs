@@ -24,7 +24,7 @@ pub(crate) struct Segment {
 
 /// How long a file that was in its place is taken to be there still. Shorter than anybody takes
 /// to remove a directory and send the next call; long enough that a busy record seldom asks.
-const LOOK_AGAIN: Duration = Duration::from_micros(200);
+const LOOK_AGAIN: Duration = Duration::from_micros(800);
 
 fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())

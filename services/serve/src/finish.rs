@@ -9,8 +9,8 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, header};
-use tokio::time::Sleep;
+use http::{HeaderMap, HeaderValue, header};
+use tokio::time::{Instant, Sleep};
 
 use crate::Problem;
 
@@ -30,22 +30,30 @@ pub(crate) async fn finish(
     request: Request,
     next: Next,
 ) -> Response {
-    if request.headers().contains_key(header::TRANSFER_ENCODING) {
-        let mut response = Problem::bad_request(
-            "length_required",
-            "Send the request's length, and no chunks",
-        )
-        .into_response();
-        response
-            .headers_mut()
-            .insert(header::CONNECTION, HeaderValue::from_static("close"));
-        return response;
+    if let Some(refused) = refuse_chunks(request.headers()) {
+        return refused;
     }
     let request = request.map(|body| Body::new(DeadlineBody::new(body, body_read_time_out)));
     as_problem(next.run(request).await)
 }
 
-fn as_problem(response: Response) -> Response {
+/// The answer to a request framed by chunks.
+pub(crate) fn refuse_chunks(headers: &HeaderMap) -> Option<Response> {
+    if !headers.contains_key(header::TRANSFER_ENCODING) {
+        return None;
+    }
+    let mut response = Problem::bad_request(
+        "length_required",
+        "Send the request's length, and no chunks",
+    )
+    .into_response();
+    response
+        .headers_mut()
+        .insert(header::CONNECTION, HeaderValue::from_static("close"));
+    Some(response)
+}
+
+pub(crate) fn as_problem(response: Response) -> Response {
     let status = response.status();
     if !(status.is_client_error() || status.is_server_error())
         || response.extensions().get::<Verbatim>().is_some()
@@ -103,16 +111,19 @@ pub(crate) fn after_panic(_panic: Box<dyn std::any::Any + Send>) -> Response {
 pub(crate) struct BodyTooSlow;
 
 /// A request body that fails once its deadline has passed, however slowly its bytes drip.
-struct DeadlineBody {
+pub(crate) struct DeadlineBody {
     body: Body,
-    deadline: Pin<Box<Sleep>>,
+    deadline: Instant,
+    /// From the first time on that there was nothing to read; mostly all of it is there.
+    sleep: Option<Pin<Box<Sleep>>>,
 }
 
 impl DeadlineBody {
-    fn new(body: Body, time: Duration) -> Self {
+    pub(crate) fn new(body: Body, time: Duration) -> Self {
         Self {
             body,
-            deadline: Box::pin(tokio::time::sleep(time)),
+            deadline: Instant::now() + time,
+            sleep: None,
         }
     }
 }
@@ -128,7 +139,11 @@ impl HttpBody for DeadlineBody {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        if self.deadline.as_mut().poll(context).is_ready() {
+        let deadline = self.deadline;
+        let sleep = self
+            .sleep
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        if sleep.as_mut().poll(context).is_ready() {
             return Poll::Ready(Some(Err(BodyTooSlow.into())));
         }
         Poll::Pending

@@ -39,15 +39,21 @@ pub async fn check_host_and_origin(
     request: Request,
     next: Next,
 ) -> Response {
-    if !host_is_allowed(&allowed, request.uri(), request.headers()) {
-        return wrong_host().into_response();
+    match check(&allowed, request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
     }
-    match only(request.headers(), &header::ORIGIN) {
-        Values::None => next.run(request).await,
-        Values::One(origin) if allowed.origins.iter().any(|one| one.as_bytes() == origin) => {
-            next.run(request).await
-        }
-        _ => wrong_origin().into_response(),
+}
+
+/// What [`check_host_and_origin`] checks.
+pub(crate) fn check(allowed: &Allowed, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    if !host_is_allowed(allowed, uri, headers) {
+        return Err(wrong_host());
+    }
+    match only(headers, &header::ORIGIN) {
+        Values::None => Ok(()),
+        Values::One(origin) if allowed.origins.iter().any(|one| one.as_bytes() == origin) => Ok(()),
+        _ => Err(wrong_origin()),
     }
 }
 

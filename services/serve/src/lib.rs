@@ -21,6 +21,7 @@ mod body;
 mod config;
 mod connections;
 pub mod cookie;
+mod direct;
 mod finish;
 pub mod guard;
 pub mod headers;
@@ -30,14 +31,17 @@ mod logging;
 mod problem;
 mod process;
 mod server;
+mod workers;
 
 pub use body::{Json, unread_body};
 pub use config::read_config;
+pub use direct::{Answering, Direct};
 pub use finish::Verbatim;
 pub use listen::{Listen, open};
 pub use logging::init_logging;
 pub use problem::Problem;
-pub use server::{run, serve_until, stopping};
+pub use server::{run, run_directly, serve_until, stopping};
+pub use workers::Workers;
 
 /// Answers `GET /health`: the process is up and reads requests. It says nothing about its neighbours.
 pub async fn health() -> axum::Json<serde_json::Value> {

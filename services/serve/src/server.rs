@@ -19,8 +19,10 @@ use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::connections::{Connection, Connections};
+use crate::direct::Direct;
 use crate::finish;
 use crate::limits::{self, Limits};
+use crate::workers::Workers;
 
 /// Pause after a failed accept, so that a full descriptor table does not spin the loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -41,6 +43,41 @@ pub async fn run(
     listeners: Vec<TcpListener>,
     router: Router,
 ) -> anyhow::Result<()> {
+    run_with(service, listeners, router, None).await
+}
+
+/// As [`run`], with one route that is answered directly on workers; the other routes run there, too, and
+/// must not block either.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_directly(
+    service: &'static str,
+    listeners: Vec<TcpListener>,
+    router: Router,
+    direct: Direct,
+    workers: Workers,
+) -> anyhow::Result<()> {
+    let fast = Fast {
+        direct,
+        workers: Arc::new(workers),
+    };
+    run_with(service, listeners, router, Some(fast)).await
+}
+
+/// Connections stay on workers, and one route is answered without the router.
+#[derive(Clone)]
+struct Fast {
+    direct: Direct,
+    workers: Arc<Workers>,
+}
+
+async fn run_with(
+    service: &'static str,
+    listeners: Vec<TcpListener>,
+    router: Router,
+    fast: Option<Fast>,
+) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("watch SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("watch SIGINT")?;
     let addresses = listeners
@@ -54,15 +91,15 @@ pub async fn run(
     let _ = writeln!(out, "{}", serde_json::json!({"listening": addresses}));
     let _ = out.flush();
     drop(out);
-    serve_until(listeners, router, async move {
+    let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         STOPPING.send_replace(true);
         tracing::info!("Stopping {service}");
-    })
-    .await;
+    };
+    serve_within(Limits::STANDARD, listeners, router, fast, stop).await;
     Ok(())
 }
 
@@ -82,13 +119,14 @@ pub async fn serve_until(
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
-    serve_within(Limits::STANDARD, listeners, router, stop).await;
+    serve_within(Limits::STANDARD, listeners, router, None, stop).await;
 }
 
 async fn serve_within(
     limits: Limits,
     listeners: Vec<TcpListener>,
     router: Router,
+    fast: Option<Fast>,
     stop: impl Future<Output = ()>,
 ) {
     let router = router
@@ -105,6 +143,7 @@ async fn serve_within(
         let service = Service {
             limits,
             router: router.clone(),
+            fast: fast.clone(),
             connections: Arc::clone(&connections),
             stopped: stopped.clone(),
         };
@@ -118,11 +157,18 @@ async fn serve_within(
     let _ = tokio::time::timeout(limits.shutdown_grace, stop_sender.closed()).await;
 }
 
+/// Who answers one request.
+enum Answerer {
+    Direct(Direct),
+    Router(Router),
+}
+
 /// What every connection of a service shares.
 #[derive(Clone)]
 struct Service {
     limits: Limits,
     router: Router,
+    fast: Option<Fast>,
     connections: Arc<Connections>,
     stopped: watch::Receiver<bool>,
 }
@@ -141,7 +187,7 @@ impl Service {
                         continue;
                     };
                     let _ = stream.set_nodelay(true);
-                    tokio::spawn(self.clone().serve(stream, connection));
+                    self.clone().hand_over(stream, connection);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "Could not accept a connection");
@@ -151,16 +197,41 @@ impl Service {
         }
     }
 
+    /// Serves a connection here or on a worker.
+    fn hand_over(self, stream: TcpStream, connection: Connection) {
+        let Some(fast) = &self.fast else {
+            tokio::spawn(self.serve(stream, connection));
+            return;
+        };
+        // It leaves this reactor and enters the worker's.
+        let Ok(stream) = stream.into_std() else {
+            return;
+        };
+        let workers = Arc::clone(&fast.workers);
+        workers.spawn(async move {
+            if let Ok(stream) = TcpStream::from_std(stream) {
+                self.serve(stream, connection).await;
+            }
+        });
+    }
+
     async fn serve(mut self, stream: TcpStream, connection: Connection) {
         let connection = Arc::new(connection);
         let of_requests = Arc::clone(&connection);
-        let router = self.router;
+        let (router, limits) = (self.router, self.limits);
+        let direct = self.fast.map(|fast| fast.direct);
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let in_progress = of_requests.begin();
-            let router = router.clone();
+            let answerer = match &direct {
+                Some(direct) if direct.takes(&request) => Answerer::Direct(direct.clone()),
+                _ => Answerer::Router(router.clone()),
+            };
             async move {
                 let request = request.map(|body| in_progress.from_read(Body::new(body)));
-                let response = router.oneshot(request).await?;
+                let response = match answerer {
+                    Answerer::Direct(direct) => direct.answer(&limits, request).await,
+                    Answerer::Router(router) => router.oneshot(request).await?,
+                };
                 Ok::<_, Infallible>(response.map(|body| in_progress.until_written(body)))
             }
         });
@@ -258,7 +329,7 @@ mod tests {
             )
             .layer(from_fn_with_state(allowed, guard::check_host_and_origin));
         let (stop, stopped) = oneshot::channel();
-        let server = tokio::spawn(serve_within(limits, vec![listener], router, async {
+        let server = tokio::spawn(serve_within(limits, vec![listener], router, None, async {
             let _ = stopped.await;
         }));
         Running {

@@ -9,13 +9,14 @@ use countersign_identity::SigningKey;
 use countersign_journal::Options;
 use countersign_policy::Policy;
 use countersign_receipts::LogSigner;
+use countersign_serve::Workers;
 use countersign_serve::guard::Allowed;
 
 use crate::approval;
 use crate::config::Config;
 use crate::door::{Door, Record, Rules};
 use crate::http::gate::Gate;
-use crate::http::router::router;
+use crate::http::router::{direct, router};
 use crate::http::tokens::{Identity, Sessions};
 use crate::http::upstream::Upstream;
 
@@ -48,8 +49,11 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         tokio::spawn(desk.close_when_stopping());
     }
     let heads = tokio::spawn(sign_heads(Arc::clone(&door)));
-    let router = router(Arc::new(gate), allowed);
-    countersign_serve::run("door", listeners, router).await?;
+    let gate = Arc::new(gate);
+    let direct = direct(Arc::clone(&gate), allowed.clone());
+    let router = router(gate, allowed);
+    let workers = Workers::start().context("start a thread")?;
+    countersign_serve::run_directly("door", listeners, router, direct, workers).await?;
     heads.abort();
     door.close().context("close the record")?;
     Ok(ExitCode::SUCCESS)

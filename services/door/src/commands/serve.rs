@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use countersign_policy::{Connection, Policy, Server};
-use countersign_serve::Listen;
+use countersign_serve::{Direct, Listen, Workers};
 use countersign_serve::guard::Allowed;
 
 use super::place::{self, Place};
@@ -22,7 +22,7 @@ use crate::http::gate::Gate;
 use crate::http::house::{self, House};
 use crate::http::hub::{self, Hub};
 use crate::http::metadata::Resource;
-use crate::http::router::router;
+use crate::http::router::{direct, router};
 use crate::http::sessions::Sessions;
 use crate::http::streams;
 use crate::http::tokens::Identity;
@@ -94,7 +94,7 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
         Identity::Bearers { bearers, .. } => Some(Arc::clone(bearers)),
         Identity::Local(_) | Identity::Sessions(_) => None,
     };
-    let (router, house) = match behind {
+    let (router, serving) = match behind {
         AllBehind::One(Behind::Http(upstream)) => {
             let gate = Arc::new(Gate {
                 door: Arc::clone(&door),
@@ -105,22 +105,32 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
                 reading: tokio::sync::Mutex::default(),
             });
             tokio::spawn(streams::reap(Arc::clone(&gate)));
-            (router(gate, allowed), None)
+            let direct = direct(Arc::clone(&gate), allowed.clone());
+            (router(gate, allowed), Serving::Directly(direct))
         }
         AllBehind::One(Behind::Program(program)) => {
             let behind = house::Behind::Program(program, Drain::start()?);
             let house = House::new(Arc::clone(&door), behind);
             let hub = Arc::new(Hub { identity, house });
-            (hub::router(Arc::clone(&hub), allowed), Some(hub))
+            (
+                hub::router(Arc::clone(&hub), allowed),
+                Serving::Hub(hub),
+            )
         }
         AllBehind::Several(ways) => {
             let plan = Plan::new(ways, Some(tokio::runtime::Handle::current()))?;
             let house = House::new(Arc::clone(&door), house::Behind::Several(plan));
             let hub = Arc::new(Hub { identity, house });
-            (hub::router(Arc::clone(&hub), allowed), Some(hub))
+            (
+                hub::router(Arc::clone(&hub), allowed),
+                Serving::Hub(hub),
+            )
         }
     };
-    let ticked = house.clone();
+    let ticked = match &serving {
+        Serving::Hub(hub) => Some(Arc::clone(hub)),
+        Serving::Directly(_) => None,
+    };
     let ticking = Arc::clone(&door);
     std::thread::Builder::new()
         .name("ticks".into())
@@ -140,9 +150,15 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
             }
         })
         .context("start a thread")?;
-    countersign_serve::run("door", listeners, router).await?;
-    if let Some(hub) = house {
-        tokio::task::block_in_place(|| hub.house.end());
+    match serving {
+        Serving::Directly(direct) => {
+            let workers = Workers::start().context("start a thread")?;
+            countersign_serve::run_directly("door", listeners, router, direct, workers).await?;
+        }
+        Serving::Hub(hub) => {
+            countersign_serve::run("door", listeners, router).await?;
+            tokio::task::block_in_place(|| hub.house.end());
+        }
     }
     door.close().context("close the record")?;
     Ok(ExitCode::SUCCESS)
@@ -169,6 +185,14 @@ fn identity(arguments: &Args, address: SocketAddr) -> anyhow::Result<Identity> {
         bearers: Arc::new(Bearers::open(file.clone(), terms)?),
         resource: Resource::new(&resource, issuer)?,
     })
+}
+
+/// How clients are served.
+enum Serving {
+    /// What they say goes to a server over HTTP, on the thread that their connection is on.
+    Directly(Direct),
+    /// Threads of the servers' processes have a part in it.
+    Hub(Arc<Hub>),
 }
 
 /// All that stands behind the door.

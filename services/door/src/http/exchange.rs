@@ -195,13 +195,15 @@ impl Exchange<'_> {
         if let Some(ticket) = ticket {
             let door = &self.gate.door;
             let settled = match door.log.mode() {
-                Mode::Written => door.settle(&ticket),
+                Mode::Written | Mode::SignEach => door.settle(&ticket).is_ok(),
                 // The disk may take its time; other calls go on meanwhile.
-                Mode::Durable | Mode::SignEach => {
-                    tokio::task::block_in_place(|| door.settle(&ticket))
+                Mode::Durable => {
+                    let door = Arc::clone(door);
+                    let settled = tokio::task::spawn_blocking(move || door.settle(&ticket));
+                    settled.await.is_ok_and(|settled| settled.is_ok())
                 }
             };
-            if settled.is_err() {
+            if !settled {
                 door.caps.give_back(counted);
                 if let Some(asked) = asked {
                     asked.ending.never_went_on();

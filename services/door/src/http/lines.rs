@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::error::Error;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -52,7 +53,20 @@ impl Line {
 pub struct Lines {
     uri: Uri,
     connector: Connector,
-    idle: Arc<Mutex<Idle>>,
+    /// By thread: a connection stays with the reactor it was opened on.
+    idle: Arc<[Mutex<Idle>; SHARDS]>,
+}
+
+/// In how many parts unused connections are kept.
+const SHARDS: usize = 16;
+
+/// The part of this thread.
+fn shard() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS;
+    }
+    OWN.with(|own| *own)
 }
 
 /// Those that nobody uses, the one used last at the back.
@@ -116,7 +130,7 @@ impl Lines {
     async fn take(&self) -> Option<Line> {
         std::future::poll_fn(|context| {
             loop {
-                let Some((mut line, since)) = lock(&self.idle).lines.pop_back() else {
+                let Some((mut line, since)) = lock(&self.idle[shard()]).lines.pop_back() else {
                     return Poll::Ready(None);
                 };
                 if since.elapsed() < IDLE_TIME_OUT && line.is_ready(context) {
@@ -163,7 +177,7 @@ async fn ask(
 pub struct Coming {
     body: Incoming,
     line: Option<Line>,
-    idle: Weak<Mutex<Idle>>,
+    idle: Weak<[Mutex<Idle>; SHARDS]>,
 }
 
 impl Coming {
@@ -182,24 +196,25 @@ impl Coming {
 }
 
 /// Keeps a connection that nobody uses.
-fn keep(idle: &Arc<Mutex<Idle>>, line: Line) {
-    let mut kept = lock(idle);
+fn keep(idle: &Arc<[Mutex<Idle>; SHARDS]>, line: Line) {
+    let shard = shard();
+    let mut kept = lock(&idle[shard]);
     if kept.lines.len() >= IDLE_MAX {
         return;
     }
     kept.lines.push_back((line, Instant::now()));
     if !std::mem::replace(&mut kept.is_swept, true) {
         drop(kept);
-        tokio::spawn(sweep(Arc::downgrade(idle)));
+        tokio::spawn(sweep(Arc::downgrade(idle), shard));
     }
 }
 
 /// Closes connections that nobody uses for long, until there is none.
-async fn sweep(idle: Weak<Mutex<Idle>>) {
+async fn sweep(idle: Weak<[Mutex<Idle>; SHARDS]>, shard: usize) {
     loop {
         tokio::time::sleep(IDLE_TIME_OUT).await;
         let Some(idle) = idle.upgrade() else { return };
-        let mut idle = lock(&idle);
+        let mut idle = lock(&idle[shard]);
         while let Some((_, since)) = idle.lines.front()
             && since.elapsed() >= IDLE_TIME_OUT
         {

@@ -3,15 +3,24 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use countersign_serve::Direct;
 use countersign_serve::guard::{self, Allowed};
 
 use super::exchange;
 use super::gate::Gate;
 use super::metadata;
 use super::streams;
+
+/// `POST /mcp` without the router in between; [`router`] has it, too, for whoever serves it alone.
+pub fn direct(gate: Arc<Gate>, allowed: Allowed) -> Direct {
+    Direct::post("/mcp", Arc::new(allowed), move |request| {
+        let gate = Arc::clone(&gate);
+        Box::pin(exchange::post_message(State(gate), request))
+    })
+}
 
 /// The routes: one that speaks MCP, one that says the process is up, and what whoever has no token needs to
 /// know.

@@ -11,7 +11,7 @@ use crate::log::DecisionLog;
 use crate::record::Outcome;
 
 /// How long an ending waits at most for a decision that is written with it.
-const WAIT: Duration = Duration::from_millis(2);
+const WAIT: Duration = Duration::from_millis(10);
 
 /// Where endings are noted.
 ///
