@@ -5,7 +5,7 @@ use crate::floors::Floors;
 use crate::{http, stdio};
 
 /// Prints every bar with what was measured, and says how many are missed. A bar whose target did not run is missed.
-pub fn print(table: &Table, floors: &Floors) -> usize {
+pub fn print(table: &Table, floors: &Floors, screened: f64) -> usize {
     println!("\n| bar | wanted | measured | |\n|---|---|---|---|");
     let nginx_added = table.added(http::NGINX, http::DIRECT);
     let tokens = 1.2 * (floors.signature + floors.verification);
@@ -76,6 +76,11 @@ pub fn print(table: &Table, floors: &Floors) -> usize {
             table
                 .share(http::NGINX, http::DIRECT)
                 .map(|share| 0.9 * share),
+        ),
+        at_most(
+            "screening: a clean result of 10 KB, µs",
+            Some(screened),
+            Some(100.0),
         ),
     ];
     bars.iter().filter(|reached| !**reached).count()

@@ -12,6 +12,7 @@ mod bars;
 mod figures;
 mod floors;
 mod http;
+mod screening;
 mod stdio;
 mod token;
 mod workshop;
@@ -79,7 +80,8 @@ fn door(rounds: u32, only: Option<&str>, check: bool) -> anyhow::Result<()> {
     });
     let figures = figures::measure(&workshop, &targets, rounds)?;
     figures.print();
-    let missed = bars::print(&figures, &floors);
+    let screened = screening::measure(&workshop)?;
+    let missed = bars::print(&figures, &floors, screened);
     anyhow::ensure!(!check || missed == 0, "{missed} bars are missed");
     Ok(())
 }

@@ -10,6 +10,8 @@ pub struct Workshop {
     folder: PathBuf,
     /// The released door.
     pub door: PathBuf,
+    /// The screens' own measurement.
+    pub throughput: PathBuf,
     /// The relay of bytes.
     pub relay: PathBuf,
     /// nginx, where the system has one or its package can be unpacked.
@@ -37,6 +39,10 @@ impl Workshop {
             "--target-dir",
         ]);
         must(build.arg(target).current_dir(Self::sources()))?;
+        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        build.args(["build", "--release", "--package", "countersign-screening"]);
+        build.args(["--example", "throughput", "--target-dir"]);
+        must(build.arg(target).current_dir(Self::sources()))?;
         let folder = target.join("bench");
         std::fs::create_dir_all(&folder)?;
         let relay = folder.join("relay");
@@ -51,6 +57,7 @@ impl Workshop {
         }
         Ok(Self {
             door: target.join("release/countersign-door"),
+            throughput: target.join("release/examples/throughput"),
             relay,
             nginx,
             folder,

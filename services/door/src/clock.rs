@@ -6,6 +6,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use time::OffsetDateTime;
 
+/// For how many ids the kernel is asked at once.
+const IDS_AT_ONCE: usize = 32;
+
 /// When this process first asked for the time.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -107,9 +110,18 @@ pub fn random_key() -> std::io::Result<[u8; 32]> {
 /// # Errors
 /// When the kernel gives none; the call is refused then.
 pub fn random_id() -> Result<[u8; 16], getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(bytes)
+    thread_local! {
+        /// What the kernel gave this thread and no id has used: it is asked for many at once.
+        static UNUSED: RefCell<Vec<[u8; 16]>> = const { RefCell::new(Vec::new()) };
+    }
+    UNUSED.with_borrow_mut(|unused| {
+        if unused.is_empty() {
+            let mut bytes = [0; 16 * IDS_AT_ONCE];
+            getrandom::fill(&mut bytes)?;
+            unused.extend(bytes.as_chunks().0);
+        }
+        unused.pop().ok_or(getrandom::Error::UNEXPECTED)
+    })
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub struct Decided<'a> {
     /// `allowed`, `denied` or `held`.
     event: &'static str,
     /// The call's own name; an allowed call's request token has it too.
-    call: String,
+    call: Digits<16>,
     /// Whose call: the customer of a session token, or another identity.
     #[serde(skip_serializing_if = "Option::is_none")]
     customer: Option<&'a str>,
@@ -84,10 +84,10 @@ pub struct Decided<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Arguments<'a>>,
     /// Commitment to the message as it was received.
-    received: String,
+    received: Digits<32>,
     /// Commitment to the message as it is forwarded; only of allowed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
-    forwarded: Option<String>,
+    forwarded: Option<Digits<32>>,
 }
 
 /// The arguments of a call, without their values.
@@ -96,7 +96,7 @@ struct Arguments<'a> {
     names: Vec<Cow<'a, str>>,
     /// How many more there are, or have names that are not plain ones.
     unnamed: usize,
-    commitment: String,
+    commitment: Digits<32>,
 }
 
 /// What a line is about, as far as it is known when it is written.
@@ -183,7 +183,7 @@ impl<'a> Decided<'a> {
             v: VERSION,
             at: clock::timestamp(),
             event,
-            call: hex::encode(subject.call),
+            call: Digits(*subject.call),
             customer: claims.map(|_| identity),
             identity: claims.is_none().then_some(identity),
             conversation: claims.map(|claims| claims.conversation.to_string()),
@@ -201,7 +201,7 @@ impl<'a> Decided<'a> {
             arguments: params
                 .and_then(|params| params.get("arguments"))
                 .map(|arguments| Arguments::of(arguments, &subject.salt)),
-            forwarded: forwarded.then(|| received.clone()),
+            forwarded: forwarded.then_some(received),
             received,
         }
     }
@@ -225,11 +225,28 @@ impl<'a> Arguments<'a> {
 }
 
 /// SHA-256 of the salt and the bytes, in hexadecimal.
-fn commit(salt: &[u8; 32], bytes: &[u8]) -> String {
+fn commit(salt: &[u8; 32], bytes: &[u8]) -> Digits<32> {
     let mut hasher = Sha256::new();
     hasher.update(salt);
     hasher.update(bytes);
-    hex::encode(hasher.finalize())
+    Digits(hasher.finalize().into())
+}
+
+/// Bytes that are written in hexadecimal, without a text of their own in between.
+#[derive(Clone, Copy, Debug)]
+struct Digits<const N: usize>([u8; N]);
+
+impl<const N: usize> Serialize for Digits<N> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::Error as _;
+        let mut digits = [0; 64];
+        let digits = digits
+            .get_mut(..2 * N)
+            .ok_or_else(|| S::Error::custom("too long"))?;
+        hex::encode_to_slice(self.0, digits).map_err(S::Error::custom)?;
+        let text = std::str::from_utf8(digits).map_err(S::Error::custom)?;
+        serializer.serialize_str(text)
+    }
 }
 
 /// How a forwarded call ended.

@@ -19,6 +19,8 @@ pub(crate) struct Heads {
     /// Length of what was wholly written.
     bytes: u64,
     untidy: bool,
+    /// Which file it is.
+    identity: (u64, u64),
 }
 
 impl Heads {
@@ -32,18 +34,21 @@ impl Heads {
             .open(path)?;
         let bytes = whole_lines(&file)?;
         file.set_len(bytes)?;
+        let metadata = file.metadata()?;
+        let identity = (metadata.dev(), metadata.ino());
         Ok(Self {
             path: path.to_owned(),
             file,
             line: Vec::new(),
             bytes,
             untidy: false,
+            identity,
         })
     }
 
     /// Adds a head. When the file was set aside or taken away, a new one is begun.
     pub fn append(&mut self, head: &SignedCheckpoint) -> std::io::Result<()> {
-        if !self.is_in_place()? {
+        if !self.is_in_place() {
             *self = Self::open(&self.path)?;
         }
         if self.untidy {
@@ -66,10 +71,9 @@ impl Heads {
         Ok(())
     }
 
-    fn is_in_place(&self) -> std::io::Result<bool> {
-        let ours = self.file.metadata()?;
-        Ok(std::fs::metadata(&self.path)
-            .is_ok_and(|found| (found.dev(), found.ino()) == (ours.dev(), ours.ino())))
+    fn is_in_place(&self) -> bool {
+        std::fs::metadata(&self.path)
+            .is_ok_and(|found| (found.dev(), found.ino()) == self.identity)
     }
 }
 

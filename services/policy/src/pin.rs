@@ -44,7 +44,9 @@ impl Pin {
 
 impl fmt::Display for Pin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&hex::encode(self.0))
+        let mut digits = [0; 64];
+        hex::encode_to_slice(self.0, &mut digits).map_err(|_| fmt::Error)?;
+        formatter.write_str(std::str::from_utf8(&digits).map_err(|_| fmt::Error)?)
     }
 }
 

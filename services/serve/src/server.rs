@@ -66,7 +66,6 @@ pub async fn run_directly(
 }
 
 /// Connections stay on workers, and one route is answered without the router.
-#[derive(Clone)]
 struct Fast {
     direct: Direct,
     workers: Arc<Workers>,
@@ -143,7 +142,8 @@ async fn serve_within(
         let service = Service {
             limits,
             router: router.clone(),
-            fast: fast.clone(),
+            direct: fast.as_ref().map(|fast| fast.direct.clone()),
+            workers: fast.as_ref().map(|fast| Arc::clone(&fast.workers)),
             connections: Arc::clone(&connections),
             stopped: stopped.clone(),
         };
@@ -168,7 +168,9 @@ enum Answerer {
 struct Service {
     limits: Limits,
     router: Router,
-    fast: Option<Fast>,
+    direct: Option<Direct>,
+    /// None while it serves one connection: whatever runs on a worker must not keep it.
+    workers: Option<Arc<Workers>>,
     connections: Arc<Connections>,
     stopped: watch::Receiver<bool>,
 }
@@ -198,8 +200,8 @@ impl Service {
     }
 
     /// Serves a connection here or on a worker.
-    fn hand_over(self, stream: TcpStream, connection: Connection) {
-        let Some(fast) = &self.fast else {
+    fn hand_over(mut self, stream: TcpStream, connection: Connection) {
+        let Some(workers) = self.workers.take() else {
             tokio::spawn(self.serve(stream, connection));
             return;
         };
@@ -207,7 +209,6 @@ impl Service {
         let Ok(stream) = stream.into_std() else {
             return;
         };
-        let workers = Arc::clone(&fast.workers);
         workers.spawn(async move {
             if let Ok(stream) = TcpStream::from_std(stream) {
                 self.serve(stream, connection).await;
@@ -219,7 +220,7 @@ impl Service {
         let connection = Arc::new(connection);
         let of_requests = Arc::clone(&connection);
         let (router, limits) = (self.router, self.limits);
-        let direct = self.fast.map(|fast| fast.direct);
+        let direct = self.direct;
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let in_progress = of_requests.begin();
             let answerer = match &direct {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -10,17 +11,29 @@ use tokio::sync::watch;
 /// Most workers; a door with more cores than that is not what they wait for.
 const WORKERS_MAX: usize = 16;
 
-/// The threads. They end when this is dropped.
+/// The threads. They end when this is dropped, and whatever they still do with them.
 #[derive(Debug)]
 pub struct Workers {
     workers: Vec<Worker>,
-    _stop: watch::Sender<()>,
+    stop: Option<watch::Sender<()>>,
 }
 
 #[derive(Debug)]
 struct Worker {
     handle: Handle,
     busy: Arc<AtomicUsize>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        for worker in &mut self.workers {
+            if let Some(thread) = worker.thread.take() {
+                let _ = thread.join();
+            }
+        }
+    }
 }
 
 impl Workers {
@@ -36,7 +49,7 @@ impl Workers {
             .collect::<std::io::Result<_>>()?;
         Ok(Self {
             workers,
-            _stop: stop,
+            stop: Some(stop),
         })
     }
 
@@ -61,7 +74,7 @@ impl Worker {
             .enable_all()
             .build()?;
         let handle = runtime.handle().clone();
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("connections".into())
             .spawn(move || {
                 // Resolves when the sender is gone.
@@ -70,6 +83,7 @@ impl Worker {
         Ok(Self {
             handle,
             busy: Arc::default(),
+            thread: Some(thread),
         })
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use countersign_policy::{Connection, Policy, Server};
-use countersign_serve::{Direct, Listen, Workers};
 use countersign_serve::guard::Allowed;
+use countersign_serve::{Direct, Listen, Workers};
 
 use super::place::{self, Place};
 use crate::approval::{self, ApprovalArgs};
@@ -112,19 +112,13 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
             let behind = house::Behind::Program(program, Drain::start()?);
             let house = House::new(Arc::clone(&door), behind);
             let hub = Arc::new(Hub { identity, house });
-            (
-                hub::router(Arc::clone(&hub), allowed),
-                Serving::Hub(hub),
-            )
+            (hub::router(Arc::clone(&hub), allowed), Serving::Hub(hub))
         }
         AllBehind::Several(ways) => {
             let plan = Plan::new(ways, Some(tokio::runtime::Handle::current()))?;
             let house = House::new(Arc::clone(&door), house::Behind::Several(plan));
             let hub = Arc::new(Hub { identity, house });
-            (
-                hub::router(Arc::clone(&hub), allowed),
-                Serving::Hub(hub),
-            )
+            (hub::router(Arc::clone(&hub), allowed), Serving::Hub(hub))
         }
     };
     let ticked = match &serving {

@@ -2,6 +2,7 @@
 
 mod held;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -307,12 +308,17 @@ impl Exchange<'_> {
             is_the_answer.then(|| {
                 let judged =
                     reply::judge_answer(&self.gate.door, self.caller, &asked, &frame, &whole);
-                judged.map(std::borrow::Cow::into_owned)
+                judged.map(|shown| match shown {
+                    Cow::Borrowed(shown) => whole.slice_ref(shown),
+                    Cow::Owned(shown) => shown.into(),
+                })
             })
         });
         match judged {
             Some(Ok(shown)) => {
                 asked.ending.answered(whole.len() as u64);
+                // Noted when the answer is on its way: nobody waits for that.
+                tokio::spawn(async move { drop(asked) });
                 Ok(respond(head.status, &head.headers, Body::from(shown)))
             }
             Some(Err(refusal)) => {

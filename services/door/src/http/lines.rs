@@ -168,7 +168,9 @@ async fn ask(
             is_open = Pin::new(&mut *connection).poll(context).is_pending();
         }
         // Only the connection brings the answer, and it was just looked at: nobody has to be woken.
-        answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        answer
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
     })
     .await
 }

@@ -156,7 +156,9 @@ impl Upstream {
             .uri(self.target.clone())
             .body(Full::new(body))?;
         *request.headers_mut() = headers;
-        request.headers_mut().insert(header::HOST, self.host.clone());
+        request
+            .headers_mut()
+            .insert(header::HOST, self.host.clone());
         for (name, value) in &self.headers {
             request.headers_mut().insert(name.clone(), value.clone());
         }
