@@ -72,8 +72,7 @@ impl Heads {
     }
 
     fn is_in_place(&self) -> bool {
-        std::fs::metadata(&self.path)
-            .is_ok_and(|found| (found.dev(), found.ino()) == self.identity)
+        std::fs::metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.identity)
     }
 }
 

@@ -12,7 +12,7 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Until the line is chained and handed to the kernel: a crash of the process loses nothing, a
+    /// Until the line is chained and handed to the kernel: a crash of the process loses none that was settled, a
     /// crash of the machine at most what no head was signed for yet.
     #[default]
     Written,

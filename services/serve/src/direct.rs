@@ -73,3 +73,87 @@ impl std::fmt::Debug for Direct {
         write!(formatter, "Direct({})", self.path)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use axum::Router;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::Workers;
+    use crate::server::{Fast, serve_within};
+
+    async fn answer(request: Request<Body>) -> Response {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        match axum::body::to_bytes(request.into_body(), 100).await {
+            Ok(body) if body.as_ref() == b"panic" => panic!("secret words"),
+            Ok(body) => [name.as_bytes(), &body].concat().into_response(),
+            Err(_) => http::StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+        }
+    }
+
+    async fn ask(address: SocketAddr, head: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = head.replace("HOST", &address.to_string());
+        let length = body.len();
+        let request = format!(
+            "POST /direct HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{head}\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    #[tokio::test]
+    async fn a_direct_route_is_checked_as_every_route_is_and_stays_on_its_worker() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let allowed = Arc::new(Allowed {
+            hosts: vec![address.to_string()],
+            origins: Vec::new(),
+        });
+        let fast = Fast {
+            direct: Direct::post("/direct", allowed, |request| Box::pin(answer(request))),
+            workers: Arc::new(Workers::start().unwrap()),
+        };
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let limits = Limits {
+            body_read_time_out: std::time::Duration::from_millis(200),
+            ..Limits::STANDARD
+        };
+        let serving = serve_within(limits, vec![listener], Router::new(), Some(fast), async {
+            let _ = stopped.await;
+        });
+        let serving = tokio::spawn(serving);
+        let plain = ask(address, "Host: HOST\r\n", "text").await;
+        assert!(plain.ends_with("connectionstext"), "{plain}");
+        for (head, body, status) in [
+            ("Host: evil.example\r\n", "x", " 403 "),
+            ("Host: HOST\r\nHost: HOST\r\n", "x", " 403 "),
+            (
+                "Host: HOST\r\nOrigin: http://evil.example\r\n",
+                "x",
+                " 403 ",
+            ),
+            ("Host: HOST\r\nTransfer-Encoding: chunked\r\n", "x", " 400 "),
+            ("Host: HOST\r\n", "panic", " 500 "),
+            ("Host: HOST\r\n", &"x".repeat(101), " 413 "),
+        ] {
+            let answer = ask(address, head, body).await;
+            assert!(answer.contains(status), "{head}: {answer}");
+            assert!(
+                answer.contains("application/problem+json"),
+                "{head}: {answer}"
+            );
+            assert!(!answer.contains("secret words"), "{answer}");
+        }
+        let other = ask(address, "Host: HOST\r\n", "").await;
+        assert!(other.ends_with("connections"), "{other}");
+        stop.send(()).unwrap();
+        serving.await.unwrap();
+    }
+}

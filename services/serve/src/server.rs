@@ -66,9 +66,9 @@ pub async fn run_directly(
 }
 
 /// Connections stay on workers, and one route is answered without the router.
-struct Fast {
-    direct: Direct,
-    workers: Arc<Workers>,
+pub(crate) struct Fast {
+    pub(crate) direct: Direct,
+    pub(crate) workers: Arc<Workers>,
 }
 
 async fn run_with(
@@ -121,7 +121,7 @@ pub async fn serve_until(
     serve_within(Limits::STANDARD, listeners, router, None, stop).await;
 }
 
-async fn serve_within(
+pub(crate) async fn serve_within(
     limits: Limits,
     listeners: Vec<TcpListener>,
     router: Router,

@@ -87,7 +87,7 @@ impl Upstream {
             return Err(UpstreamError::Address);
         }
         let connector = connector(&uri, CONNECT_TIME_OUT)?;
-        let target = Uri::from_maybe_shared(uri.path().to_owned());
+        let target = Uri::try_from(uri.path());
         Ok(Self {
             name: config.name.as_str().into(),
             target: target.map_err(|_| UpstreamError::Address)?,
