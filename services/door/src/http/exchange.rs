@@ -130,6 +130,11 @@ impl Exchange<'_> {
 
     /// Passes the client's answer on, when the server asked for it in this session.
     async fn pass_answer(&self) -> Result<Response, Refusal> {
+        let holds = self.gate.door.holds().filter(|_| self.session.is_some());
+        if holds.is_some_and(|holds| holds.take_answer(&self.caller.identity, self.frame)) {
+            // The door's own question about a held call.
+            return Ok(StatusCode::ACCEPTED.into_response());
+        }
         let asked = self
             .session
             .zip(self.frame.id())
@@ -271,7 +276,10 @@ impl Exchange<'_> {
         }
         let begun = self.gate.sessions.insert(answer.headers(), self.caller);
         match begun {
-            Some(session) => Ok(Some(session)),
+            Some(session) => {
+                session.note_client(self.frame);
+                Ok(Some(session))
+            }
             None => {
                 tracing::warn!("A server named a session that is another's, or too many");
                 Err(Refusal::new(Code::Upstream, "bad_session"))

@@ -4,9 +4,10 @@
 //! another's, and ends those that nobody uses, which clients often leave behind.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use countersign_wire::Frame;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::caller::Caller;
@@ -39,6 +40,8 @@ pub struct Session {
     questions: Mutex<HashSet<Key>>,
     /// Calls that wait for a person, and the names under which they are held.
     held: Mutex<HashMap<Key, [u8; 16]>>,
+    /// Its client said that it takes questions for its user.
+    takes_questions: AtomicBool,
     used_at_milliseconds: AtomicU64,
     streams: AtomicUsize,
 }
@@ -67,6 +70,21 @@ impl Session {
     /// Whether the server asked this, and has no answer yet.
     pub fn take_question(&self, key: &Key) -> bool {
         self.questions().remove(key)
+    }
+
+    /// Takes note of what a client says of itself when it begins the session.
+    pub fn note_client(&self, frame: &Frame<'_>) {
+        let capabilities = frame.params().and_then(|params| params.get("capabilities"));
+        let takes_questions = capabilities
+            .and_then(|capabilities| capabilities.get("elicitation"))
+            .is_some_and(|elicitation| elicitation.is_object());
+        self.takes_questions
+            .store(takes_questions, Ordering::Relaxed);
+    }
+
+    /// Whether the client takes questions for its user.
+    pub fn takes_questions(&self) -> bool {
+        self.takes_questions.load(Ordering::Relaxed)
     }
 
     /// Remembers a call that waits for a person.
@@ -200,6 +218,7 @@ impl Sessions {
             open: Mutex::default(),
             questions: Mutex::default(),
             held: Mutex::default(),
+            takes_questions: AtomicBool::new(false),
             used_at_milliseconds: AtomicU64::new(clock::monotonic_milliseconds()),
             streams: AtomicUsize::new(0),
         });

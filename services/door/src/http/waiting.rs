@@ -14,6 +14,7 @@ use countersign_serve::Verbatim;
 use http::{HeaderMap, HeaderValue, header};
 use http_body::{Body as HttpBody, Frame};
 
+use super::events::Event;
 use super::gate::is_event_stream;
 
 /// How often a comment is sent.
@@ -39,13 +40,16 @@ pub fn reads_events(headers: &HeaderMap) -> bool {
         })
 }
 
-/// Answers at once with a stream whose only event is the answer. Dropping it drops the answer.
-pub fn respond_later(answer: Answer) -> Response {
-    respond_with_comments(answer, COMMENT_INTERVAL)
+/// Answers at once with a stream that ends in the answer; a question of the door's own comes before it,
+/// where there is one. Dropping it drops the answer.
+pub fn respond_later(answer: Answer, question: Option<String>) -> Response {
+    respond_with_comments(answer, question, COMMENT_INTERVAL)
 }
 
-fn respond_with_comments(answer: Answer, interval: Duration) -> Response {
+fn respond_with_comments(answer: Answer, question: Option<String>, interval: Duration) -> Response {
+    let question = question.map(|question| Event::of(question.as_bytes()).into_raw().into());
     let mut response = Body::new(Waiting {
+        question,
         state: State::Answer(answer),
         comments: tokio::time::interval(interval),
     })
@@ -61,6 +65,7 @@ fn respond_with_comments(answer: Answer, interval: Duration) -> Response {
 }
 
 struct Waiting {
+    question: Option<Bytes>,
     state: State,
     comments: tokio::time::Interval,
 }
@@ -81,6 +86,9 @@ impl HttpBody for Waiting {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let waiting = self.get_mut();
+        if let Some(question) = waiting.question.take() {
+            return Poll::Ready(Some(Ok(Frame::data(question))));
+        }
         loop {
             match &mut waiting.state {
                 State::Answer(answer) => match answer.as_mut().poll(context) {
@@ -140,7 +148,7 @@ mod tests {
     async fn comments_come_until_the_answer_is_there() {
         let (answer, answered) = tokio::sync::oneshot::channel::<&str>();
         let answered = async { answered.await.unwrap().into_response() };
-        let response = respond_with_comments(Box::pin(answered), Duration::from_millis(1));
+        let response = respond_with_comments(Box::pin(answered), None, Duration::from_millis(1));
         assert!(is_event_stream(response.headers()));
         let mut body = response.into_body();
         for _ in 0..3 {
@@ -158,8 +166,12 @@ mod tests {
             let kind = [(header::CONTENT_TYPE, "text/event-stream")];
             (kind, "data: 1\n\ndata: 2\n\n").into_response()
         };
-        let response = respond_later(Box::pin(answer));
-        assert_eq!(text(response).await, "data: 1\n\ndata: 2\n\n");
+        let response = respond_later(Box::pin(answer), Some("{}".to_owned()));
+        assert_eq!(
+            text(response).await,
+            "data: {}\n\ndata: 1\n\ndata: 2\n\n",
+            "the question first"
+        );
     }
 
     #[test]

@@ -376,3 +376,78 @@ fn a_server_that_is_not_there_is_an_error() {
         "{answer}"
     );
 }
+
+/// Posts a call that is held, and reads its stream as far as the question about it.
+async fn held(door: &Served, id: u32) -> (TcpStream, Option<Value>) {
+    let mut stream = TcpStream::connect(door.address).await.unwrap();
+    let request = door.request("POST", &[("Mcp-Session-Id", "s-1")], &call(id, "held"));
+    stream.write_all(&request).await.unwrap();
+    let mut read = Vec::new();
+    let mut piece = [0; 4_096];
+    loop {
+        let count = tokio::time::timeout(Duration::from_secs(1), stream.read(&mut piece));
+        match count.await {
+            Ok(count) => read.extend_from_slice(&piece[..count.unwrap()]),
+            Err(_) => return (stream, None),
+        }
+        let text = String::from_utf8_lossy(&read).into_owned();
+        let data = text.lines().find_map(|line| line.strip_prefix("data: "));
+        if let Some(question) = data.and_then(|data| serde_json::from_str(data).ok()) {
+            return (stream, Some(question));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_is_asked_about_a_held_call_where_its_rule_takes_its_word() {
+    let (policy, seen) = serve().await;
+    let rule = "rules: [{id: holds, tool: echo, effect: require_approval, ways: [elicitation]}]\n";
+    let directory = crate::stand::fresh_directory();
+    std::fs::create_dir_all(&directory).unwrap();
+    let words = ["--approver", "Grace"];
+    let door = Served::started(&format!("{policy}{rule}"), directory, &words);
+    let asks = r#""capabilities":{"elicitation":{}}"#;
+    let begun = INITIALIZE.replace(r#""capabilities":{}"#, asks);
+    assert_eq!(door.post(None, &begun).await.status, 200);
+    for (id, result, sent) in [
+        (
+            5,
+            json!({"action": "accept", "content": {"approve": true}}),
+            true,
+        ),
+        (6, json!({"action": "decline"}), false),
+    ] {
+        let (mut stream, question) = held(&door, id).await;
+        let question = question.expect("a question");
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result}).to_string();
+        // Outside its session nobody answers it.
+        assert_eq!(door.post(None, &answer).await.status, 400);
+        assert_eq!(door.post(Some("s-1"), &answer).await.status, 202);
+        let mut rest = String::new();
+        stream.read_to_string(&mut rest).await.unwrap();
+        assert_eq!(rest.contains("-32003"), !sent, "{rest}");
+        assert_eq!(rest.contains(r#""text":"held""#), sent, "{rest}");
+    }
+    let calls = seen.bodies("POST");
+    let calls = calls.iter().filter(|body| body.contains("tools/call"));
+    assert_eq!(calls.count(), 1, "the declined one never arrived");
+    assert_eq!(door.events("released").len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_takes_no_questions_is_asked_none() {
+    let (policy, _) = serve().await;
+    let rule = "rules: [{id: holds, tool: echo, effect: require_approval, ways: [elicitation]}]\n";
+    let directory = crate::stand::fresh_directory();
+    std::fs::create_dir_all(&directory).unwrap();
+    let door = Served::started(
+        &format!("{policy}{rule}"),
+        directory,
+        &["--approver", "Grace"],
+    );
+    begin(&door).await;
+    let answer = door.post(Some("s-1"), &call(5, "held")).await;
+    let messages = messages(&answer);
+    assert_eq!(messages[0]["error"]["code"], -32_002, "{answer:?}");
+}

@@ -29,9 +29,14 @@ impl Exchange<'_> {
         let (tell, told) = tokio::sync::oneshot::channel();
         let bytes = passage.edits.clone().apply(self.body).into_owned();
         let tool = passage.tool();
-        let held = self
-            .message
-            .held(self.frame, tool.as_deref(), &on_hold, passage.leaf, &bytes);
+        let mut held =
+            self.message
+                .held(self.frame, tool.as_deref(), &on_hold, passage.leaf, &bytes);
+        // A question needs a stream it comes on, and a session its answer comes back in.
+        held.client_takes_questions = waiting::reads_events(self.headers)
+            && self
+                .session
+                .is_some_and(|session| session.takes_questions());
         let tell = Box::new(move |decided| {
             // Whoever waited may be gone.
             let _ = tell.send(decided);
@@ -42,6 +47,9 @@ impl Exchange<'_> {
         }
         Ok(Held {
             told,
+            question: holds
+                .question(&self.message.call)
+                .filter(|_| held.client_takes_questions),
             waits: Waits {
                 door: Arc::clone(door),
                 call: self.message.call,
@@ -66,7 +74,8 @@ impl Exchange<'_> {
         passage: Passage,
         on_hold: OnHold,
     ) -> Result<Response, Refusal> {
-        let held = self.leave(passage, on_hold)?;
+        let mut held = self.leave(passage, on_hold)?;
+        let question = held.question.take();
         if !waiting::reads_events(self.headers) {
             return self.forward(held.decided().await?).await;
         }
@@ -80,13 +89,18 @@ impl Exchange<'_> {
             headers: self.headers.clone(),
             body: self.body.clone(),
         };
-        Ok(waiting::respond_later(Box::pin(later.answer(held))))
+        Ok(waiting::respond_later(
+            Box::pin(later.answer(held)),
+            question,
+        ))
     }
 }
 
 /// A call that somebody has to decide about.
 struct Held {
     told: tokio::sync::oneshot::Receiver<Decided>,
+    /// What the client is asked about it, where its rule takes the client's word.
+    question: Option<String>,
     waits: Waits,
     /// The answer when whoever holds the call is gone.
     unheld: Refusal,
