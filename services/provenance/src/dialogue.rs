@@ -35,6 +35,8 @@ pub(crate) struct Dialogue {
     pub(crate) groups: usize,
     /// The message before only asked something.
     asked: bool,
+    /// The message before corrected something: "sorry" behind it is about the slip.
+    corrected: bool,
     account_currency: Option<Currency>,
 }
 
@@ -58,6 +60,13 @@ impl Dialogue {
                 .iter()
                 .any(|said| said.act == Move::Refuse(Reason::Question));
         let after_question = std::mem::replace(&mut self.asked, asks);
+        let corrects = said.iter().any(|said| {
+            matches!(
+                &said.act,
+                Move::Fragment(_) | Move::Amend { .. } | Move::Ask { repair: true, .. }
+            )
+        });
+        let after_correction = std::mem::replace(&mut self.corrected, corrects);
         let mut doubts: Vec<(Vec<Target>, MessageSpan)> = Vec::new();
         let mut oops = false;
         let mut said: std::collections::VecDeque<Said> = said.into();
@@ -73,13 +82,14 @@ impl Dialogue {
                     }
                 }
                 Move::Doubt { payees, strength } if strength < Strength::Certain => {
-                    if strength == Strength::Likely || !(after_question || asks) {
+                    let excuses = after_correction && strength == Strength::Faint;
+                    if strength == Strength::Likely || !(after_question || asks || excuses) {
                         doubts.push((payees, at));
                     }
                 }
                 Move::Oops => {
                     oops = true;
-                    if !(after_question || asks) {
+                    if !(after_question || asks || after_correction) {
                         doubts.push((Vec::new(), at));
                     }
                 }

@@ -323,9 +323,12 @@ fn add(table: &mut HashMap<String, (Meaning, bool)>, text: &str, what: &What, fu
 }
 
 fn parts(name: &str) -> impl Iterator<Item = &str> {
+    let first = name.split(' ').next();
     name.split(' ').filter(move |part| {
+        // "Jo", "Al": a first name may be that short.
+        let letters_min = if Some(*part) == first { 2 } else { 3 };
         *part != name
-            && part.chars().count() >= 3
+            && part.chars().count() >= letters_min
             && part
                 .chars()
                 .all(|character| character.is_alphabetic() || character == '\'' || character == '-')

@@ -215,6 +215,8 @@ fn begins(tokens: &[Token], start: usize, at: usize) -> bool {
         let glued = tokens[at - 1].glued && token.glued;
         return match mark {
             '-' | '/' | '\'' | '&' | '+' => !glued && mark == '-',
+            // A full stop may only cut a word short.
+            '.' => at < 2 || !tokens[at - 2].has(Tags::SHORT.union(Tags::TITLE).union(Tags::LABEL)),
             '#' | '@' | '%' | '*' | '_' | '=' => false,
             _ => true,
         };

@@ -48,7 +48,9 @@ pub(crate) fn split(tokens: &[Token]) -> Vec<Sentence> {
         let short = at > start
             && tokens[at - 1].kind == Kind::Word
             && (tokens[at - 1].has(Tags::SHORT)
-                && tokens.get(at + 1).is_some_and(|next| !next.is_mark("\n"))
+                && tokens.get(at + 1).is_some_and(|next| {
+                    !next.is_mark("\n") && !next.has(VERBS.union(Tags::FRAME))
+                })
                 || tokens[at - 1].has(Tags::LABEL)
                     && tokens
                         .get(at + 1)

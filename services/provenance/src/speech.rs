@@ -267,6 +267,13 @@ pub(crate) fn said_by_another(tokens: &[Token], clause: &Range<usize>) -> bool {
 /// a debt, or hold nothing but small words ("New request:"). "Yesterday:" and "In German:" do not.
 pub(crate) fn introduces(before: &[Token]) -> bool {
     let is_debt = before.iter().any(|token| token.has(Tags::DEBT));
+    // "Rechnung Nr. 20318 von Elektro Kunz:"
+    let refers = before.iter().any(|token| token.has(Tags::LABEL))
+        && before.iter().any(|token| token.kind == Kind::Masked)
+        && !before.iter().any(|token| {
+            token.kind == Kind::Word
+                && token.has(Tags::SAY.union(Tags::ANNOUNCE).union(Tags::TEXT_WORK))
+        });
     let has_verb = verb_of(before).is_some();
     let small = Tags::COMMON
         .union(Tags::ORDINAL)
@@ -285,7 +292,7 @@ pub(crate) fn introduces(before: &[Token]) -> bool {
     let corrects = before
         .iter()
         .any(|token| token.kind == Kind::Word && token.has(CUES));
-    is_debt || has_verb || only_small || purpose || corrects
+    is_debt || refers || has_verb || only_small || purpose || corrects
 }
 
 /// A noun of paying that is wished for ("I'd like a transfer of 20 to Bob"), in a clause without a verb.
@@ -481,7 +488,16 @@ pub(crate) fn pure_cue(clause: &[Token]) -> Option<Move> {
         .union(Tags::FRAME)
         .union(Tags::FRAME_NEED);
     let mut tags = Tags::NONE;
-    for token in clause {
+    for (at, token) in clause.iter().enumerate() {
+        // "brauch mal ne Überweisung": an article.
+        let article = token.has(Tags::DET)
+            && token.has(Tags::NO)
+            && clause.get(at + 1).is_some_and(|next| {
+                next.kind == Kind::Word && next.has(Tags::PAY_NOUN.union(Tags::ORDER_NOUN))
+            });
+        if article {
+            continue;
+        }
         match token.kind {
             Kind::Mark(_) => {}
             Kind::Word
