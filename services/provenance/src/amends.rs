@@ -161,6 +161,18 @@ fn values_of(context: &Context, piece: &[Token], cued: bool) -> Option<Option<Ve
             .iter()
             .any(|token| token.kind == Kind::Word && token.has(Tags::FIX));
     let mut denied = false;
+    // "Bob no": it denies what stands before it.
+    let last_value = piece
+        .iter()
+        .rposition(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
+    let denied_behind = last_value.is_some_and(|last| {
+        piece[last + 1..]
+            .iter()
+            .any(|token| token.kind == Kind::Word && token.has(Tags::NO.union(Tags::NEG)))
+    });
+    if denied_behind {
+        return None;
+    }
     for (at, token) in piece.iter().enumerate() {
         let span = context.span(token, token);
         match &token.kind {

@@ -351,6 +351,7 @@ fn fragment(found: &Arguments, mut pairs: Vec<Pair>, repair: bool, can_ask: bool
         can_ask,
         also: found.also,
         sends: false,
+        only_fills: false,
         restrict: false,
     }
 }

@@ -126,6 +126,9 @@ impl Dialogue {
     }
 
     pub(crate) fn fragment(&mut self, fragment: Fragment, at: MessageSpan, first_group: usize) {
+        if fragment.only_fills && !self.focus_is_open() {
+            return self.refuse(at, Reason::NoRequest);
+        }
         if fragment.restrict && self.restrict(&fragment, at) {
             return;
         }

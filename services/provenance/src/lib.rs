@@ -69,4 +69,4 @@ pub use outcome::{
 };
 
 /// The version of the grammar and its rules. It goes into every confirm record.
-pub const VERSION: &str = "provenance/2";
+pub const VERSION: &str = "provenance/3";

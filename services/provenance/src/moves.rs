@@ -156,6 +156,8 @@ pub(crate) struct Fragment {
     pub can_ask: bool,
     /// "Send it to": a word of correction that can also ask.
     pub sends: bool,
+    /// They only fill a slot that is open: their sentence tells more than them.
+    pub only_fills: bool,
     /// Only who is named here is to be paid.
     pub restrict: bool,
     pub also: bool,

@@ -10,7 +10,7 @@ use crate::{
     Reason, asides,
     clauses::clause_move,
     context::Context,
-    moves::{Fragment, Move, Said, Strength, Terms},
+    moves::{Fragment, HowMuch, Move, Said, Strength, Terms},
     reading::{leads_to_question, led_by, trimmed_span},
     reference::is_bare,
     sentences::{Sentence, VERBS},
@@ -32,6 +32,7 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
     if pieces.len() > PIECES_MAX || belongs_to_another || is_foreign(tokens) {
         return None;
     }
+    let several = pieces.len() > 1;
     let mut said: Vec<Said> = Vec::new();
     // Somebody else speaks or something is only thought of, up to a word that leads back to what is asked.
     let mut spoken = false;
@@ -98,7 +99,14 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
                 return None;
             }
             Move::Ask { .. } | Move::AskIt => said.push(Said { act, at }),
-            Move::Fragment(fragment) if is_plain(fragment) => said.push(Said { act, at }),
+            Move::Fragment(fragment) if is_plain(fragment) => {
+                let mut fragment = fragment.clone();
+                fragment.only_fills = several && !is_complete(&fragment) && has_sum(&fragment);
+                said.push(Said {
+                    act: Move::Fragment(fragment),
+                    at,
+                });
+            }
             Move::Nothing | Move::Refuse(Reason::NoRequest | Reason::Report) => {}
             Move::Fragment(fragment)
                 if fragment.is_empty() && fragment.terms == Terms::default() => {}
@@ -164,6 +172,14 @@ fn is_complete(fragment: &Fragment) -> bool {
             .pairs
             .iter()
             .all(|pair| pair.payee.is_some() && pair.amount.is_some())
+}
+
+/// Whether an amount is among values that could be what there is to pay.
+fn has_sum(fragment: &Fragment) -> bool {
+    fragment.pairs.iter().any(|pair| {
+        pair.amount
+            .is_some_and(|amount| matches!(amount.much, HowMuch::Sum(..)))
+    })
 }
 
 /// Values that ask or complete, without a word of correction.

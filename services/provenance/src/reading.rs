@@ -44,7 +44,7 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
             .signs(&context.tokens[sentence.tokens.clone()])
             .has(Signs::HESITATE.union(Signs::MOCK));
         let asked = |said: &Vec<Said>| said.iter().any(|said| is_whole_request(&said.act));
-        (against && !doubts)
+        (against && !doubts && !asked(&said))
             .then(|| pieces::read(context, sentence))
             .flatten()
             .filter(asked)
@@ -72,7 +72,20 @@ fn is_settled(act: &Move) -> bool {
                     .is_some_and(|amount| matches!(amount.much, HowMuch::Sum(..)))
         }),
         Move::Fragment(fragment) => {
-            fragment.repair || !fragment.not_payees.is_empty() || !fragment.not_amounts.is_empty()
+            let known = |pair: &Pair| {
+                pair.payee
+                    .as_ref()
+                    .is_some_and(|payee| matches!(payee.who, Who::Target(_)))
+                    && pair
+                        .amount
+                        .is_some_and(|amount| matches!(amount.much, HowMuch::Sum(..)))
+            };
+            let complete =
+                fragment.can_ask && !fragment.pairs.is_empty() && fragment.pairs.iter().all(known);
+            complete
+                || fragment.repair
+                || !fragment.not_payees.is_empty()
+                || !fragment.not_amounts.is_empty()
         }
         Move::Doubt { strength, .. } => *strength == Strength::Certain,
         Move::Nothing | Move::Refuse(_) | Move::AskIt | Move::Oops => false,
