@@ -1,9 +1,7 @@
-//! Why words of a customer count as a request, or do not: the grounding, laid over the messages.
+//! Why words of a customer count as a request, or do not: the crate's own explanation, laid over the messages.
 
-use countersign_domain::{Currency, Money, PayeeId};
-use countersign_provenance::{
-    ActAsk, Grounding, Input, Locale, Message, MessageSpan, Payee, PaymentAsk, Reason, Span, ground,
-};
+use countersign_domain::{Currency, PayeeId};
+use countersign_provenance::{ExplainedWords, Input, Locale, Message, Payee, Span};
 use uuid::Uuid;
 
 use crate::conversation::Conversation;
@@ -11,14 +9,19 @@ use crate::conversation::Conversation;
 /// Everything the page shows.
 #[derive(Debug)]
 pub struct Explanation {
-    /// The messages, cut where something begins or ends.
-    pub messages: Vec<Vec<Piece>>,
-    /// Payments that are live, or would be with a slot filled.
-    pub payments: Vec<PaymentLine>,
-    /// Other acts that are live.
-    pub acts: Vec<ActLine>,
-    /// Clauses that count for nothing.
-    pub refusals: Vec<RefusalLine>,
+    /// The messages, cut where something begins or ends, with what their clauses do.
+    pub messages: Vec<ShownMessage>,
+    /// What the grounding says of itself.
+    pub read: countersign_provenance::Explanation,
+}
+
+/// One message.
+#[derive(Debug)]
+pub struct ShownMessage {
+    /// Its words in their order.
+    pub pieces: Vec<Piece>,
+    /// Each clause and what it does.
+    pub clauses: Vec<(String, String)>,
 }
 
 /// A part of a message.
@@ -30,66 +33,25 @@ pub struct Piece {
     pub class: &'static str,
 }
 
-/// A payment.
-#[derive(Debug)]
-pub struct PaymentLine {
-    /// How much, in money.
-    pub amount: String,
-    /// To whom, as saved.
-    pub payee: String,
-    /// The clause that asks.
-    pub clause: String,
-    /// Why a part is open; empty when nothing is.
-    pub open: &'static str,
-}
-
-/// Another act.
-#[derive(Debug)]
-pub struct ActLine {
-    /// Which.
-    pub act: String,
-    /// The clause that asks.
-    pub clause: String,
-}
-
-/// A clause that counts for nothing.
-#[derive(Debug)]
-pub struct RefusalLine {
-    /// The clause.
-    pub clause: String,
-    /// Why, in words.
-    pub why: &'static str,
-}
-
-/// Grounds a conversation that an operator reads, as it stands now: nothing is stale, nothing is used up.
+/// Explains a conversation that an operator reads, as it stands now: nothing is stale, nothing is used up.
 pub fn explain(conversation: &Conversation, currency: Currency) -> Explanation {
-    let input = input(conversation, currency);
-    let grounding = ground(&input);
-    let words = |at: MessageSpan| words(conversation, at);
-    Explanation {
-        messages: pieces(conversation, &grounding),
-        payments: grounding
-            .payments
+    let read = countersign_provenance::explain(&input(conversation, currency));
+    let clauses = read.messages.iter().map(|message| {
+        message
+            .clauses
             .iter()
-            .map(|ask| payment(conversation, ask, words(ask.clause)))
-            .collect(),
-        acts: grounding
-            .acts
-            .iter()
-            .map(|ask: &ActAsk| ActLine {
-                act: act_words(ask),
-                clause: words(ask.clause),
+            .map(|clause| {
+                let words = message.text.get(clause.start..clause.end);
+                (words.unwrap_or_default().to_owned(), clause.does.clone())
             })
-            .collect(),
-        refusals: grounding
-            .refusals
-            .iter()
-            .map(|refusal| RefusalLine {
-                clause: words(refusal.at),
-                why: reason_words(refusal.reason),
-            })
-            .collect(),
-    }
+            .collect()
+    });
+    let messages = pieces(conversation, &read)
+        .into_iter()
+        .zip(clauses)
+        .map(|(pieces, clauses)| ShownMessage { pieces, clauses })
+        .collect();
+    Explanation { messages, read }
 }
 
 fn input(conversation: &Conversation, currency: Currency) -> Input {
@@ -126,81 +88,41 @@ fn input(conversation: &Conversation, currency: Currency) -> Input {
     }
 }
 
-fn payment(conversation: &Conversation, ask: &PaymentAsk, clause: String) -> PaymentLine {
-    let amount = ask.amount.map_or_else(
-        || "open".to_owned(),
-        |amount| {
-            Money {
-                amount: amount.value,
-                currency: ask.currency,
-            }
-            .to_display()
-        },
-    );
-    let payee = match (&ask.payee, &ask.typed_iban) {
-        (Some(payee), _) => words(conversation, payee.at),
-        (None, Some(_)) => "an account number".to_owned(),
-        (None, None) => "open".to_owned(),
-    };
-    PaymentLine {
-        amount,
-        payee,
-        clause,
-        open: ask.open_because.map_or("", reason_words),
-    }
-}
-
-fn words(conversation: &Conversation, at: MessageSpan) -> String {
-    usize::try_from(at.sequence - 1)
-        .ok()
-        .and_then(|index| {
-            conversation
-                .messages
-                .get(index)?
-                .body
-                .get(at.span.start..at.span.end)
-        })
-        .unwrap_or_default()
-        .to_owned()
-}
-
 /// Cuts every message where a value, a clause or a paste begins or ends. What is said last about a byte holds: a value
 /// inside its clause is a value, a pasted part is pasted whatever it says.
-fn pieces(conversation: &Conversation, grounding: &Grounding) -> Vec<Vec<Piece>> {
+fn pieces(
+    conversation: &Conversation,
+    read: &countersign_provenance::Explanation,
+) -> Vec<Vec<Piece>> {
     let mut classes: Vec<Vec<&'static str>> = conversation
         .messages
         .iter()
         .map(|message| vec![""; message.body.len()])
         .collect();
-    let mut mark = |at: MessageSpan, class: &'static str| {
+    let mut mark = |at: &ExplainedWords, class: &'static str| {
         let message = usize::try_from(at.sequence - 1).ok();
-        let bytes =
-            message.and_then(|index| classes.get_mut(index)?.get_mut(at.span.start..at.span.end));
+        let bytes = message.and_then(|index| classes.get_mut(index)?.get_mut(at.start..at.end));
         bytes.into_iter().flatten().for_each(|byte| *byte = class);
     };
-    for refusal in &grounding.refusals {
-        mark(refusal.at, "refused");
+    for refusal in &read.refusals {
+        mark(&refusal.at, "refused");
     }
-    let clauses = grounding.acts.iter().map(|ask| ask.clause);
-    for clause in clauses.chain(grounding.payments.iter().map(|ask| ask.clause)) {
+    let clauses = read.acts.iter().map(|ask| &ask.asked);
+    for clause in clauses.chain(read.payments.iter().map(|ask| &ask.asked)) {
         mark(clause, "asks");
     }
     // Behind all clauses: two payments of one clause keep the values of both.
-    for ask in &grounding.payments {
-        ask.amount
-            .iter()
-            .for_each(|amount| mark(amount.at, "amount"));
-        ask.payee.iter().for_each(|payee| mark(payee.at, "payee"));
+    for ask in &read.payments {
+        ask.amount_words.iter().for_each(|at| mark(at, "amount"));
+        ask.payee_words.iter().for_each(|at| mark(at, "payee"));
     }
-    for (message, sequence) in conversation.messages.iter().zip(1..) {
-        for span in &message.spans {
-            mark(
-                MessageSpan {
-                    sequence,
-                    span: span.into(),
-                },
-                "pasted",
-            );
+    for (message, classes) in conversation.messages.iter().zip(&mut classes) {
+        for span in message.spans.iter().map(Span::from) {
+            let bytes = classes.get_mut(span.start..span.end);
+            bytes
+                .into_iter()
+                .flatten()
+                .for_each(|byte| *byte = "pasted");
         }
     }
     conversation
@@ -224,50 +146,6 @@ fn cut(body: &str, classes: &[&'static str]) -> Vec<Piece> {
         }
     }
     pieces
-}
-
-fn act_words(ask: &ActAsk) -> String {
-    use countersign_provenance::Act;
-    match ask.act {
-        Act::CardFreeze => "Freeze a card",
-        Act::CardUnfreeze => "Unfreeze a card",
-        Act::Dispute => "Dispute a transaction",
-        Act::Refund => "Send a payment back",
-        Act::OrderChange => "Change a standing order",
-        Act::OrderCancel => "End a standing order",
-        Act::PayeeAdd => "Save a payee",
-        Act::ProfileChange => "Change the profile",
-    }
-    .to_owned()
-}
-
-/// A reason as an operator would tell a customer.
-fn reason_words(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Negated => "It says not to.",
-        Reason::TakenBack => "Later words took it back or changed it.",
-        Reason::Question => "It is a question.",
-        Reason::Conditional => "It depends on a condition.",
-        Reason::Report => "It tells of something and asks for nothing.",
-        Reason::Reminder => "It is a reminder, not a request for now.",
-        Reason::Reverse => "The money would go the other way.",
-        Reason::Quoted => "These are somebody else's words.",
-        Reason::Pasted => "It was pasted, not typed.",
-        Reason::AmbiguousPayee => "More than one payee may be meant.",
-        Reason::UnknownPayee => "No saved payee has this name.",
-        Reason::LookAlike => "It looks like a saved payee's name and is another.",
-        Reason::AmbiguousAmount => "The amount can be read in two ways.",
-        Reason::Computed => "The amount would have to be worked out.",
-        Reason::UnreadableAmount => "The amount cannot be read.",
-        Reason::NoAmount => "No amount is named.",
-        Reason::NoPayee => "No payee is named.",
-        Reason::HiddenCharacter => "A hidden character stands in it.",
-        Reason::BadIban => "The account number has a wrong check digit.",
-        Reason::Consumed => "It was confirmed or cancelled before.",
-        Reason::Stale => "It was said too long ago.",
-        Reason::UnknownLanguage => "It is in a language the bank does not read.",
-        Reason::NoRequest => "It asks for no payment and no other act.",
-    }
 }
 
 #[cfg(test)]
@@ -301,14 +179,23 @@ mod tests {
             Currency::Eur,
         );
         let marked: Vec<_> = shown.messages[0]
+            .pieces
             .iter()
             .filter(|piece| ["amount", "payee"].contains(&piece.class))
             .map(|piece| (piece.text.as_str(), piece.class))
             .collect();
         assert_eq!(marked, [("20", "amount"), ("Bob", "payee")]);
-        assert_eq!(shown.payments[0].amount, "20.00 EUR");
-        assert_eq!(shown.payments[0].payee, "Bob");
+        let payment = &shown.read.payments[0];
+        assert_eq!(payment.amount.as_deref(), Some("20.00 EUR"));
+        assert_eq!(payment.payee.as_deref(), Some("Bob"));
+        let clauses: Vec<_> = shown.messages[0]
+            .clauses
+            .iter()
+            .map(|(words, _)| words.as_str())
+            .collect();
+        assert_eq!(clauses, ["Send 50 to Alice", "Actually, 20 to Bob"]);
         let whole: String = shown.messages[0]
+            .pieces
             .iter()
             .map(|piece| piece.text.as_str())
             .collect();
@@ -319,6 +206,7 @@ mod tests {
     fn two_payments_of_one_clause_keep_the_values_of_both() {
         let shown = explain(&said(&["Pay Alice 30 and Bob 45"]), Currency::Eur);
         let marked: Vec<_> = shown.messages[0]
+            .pieces
             .iter()
             .filter(|piece| ["amount", "payee"].contains(&piece.class))
             .map(|piece| piece.text.as_str())
@@ -331,9 +219,10 @@ mod tests {
         let mut conversation = said(&["Look: Send 20 to Bob"]);
         conversation.messages[0].spans = vec![Foreign { start: 6, end: 20 }];
         let shown = explain(&conversation, Currency::Eur);
-        assert!(shown.payments.is_empty());
+        assert!(shown.read.payments.is_empty());
         assert!(
             shown.messages[0]
+                .pieces
                 .iter()
                 .any(|piece| piece.class == "pasted")
         );
@@ -345,6 +234,7 @@ mod tests {
         conversation.messages[0].spans = vec![Foreign { start: 6, end: 900 }];
         let shown = explain(&conversation, Currency::Eur);
         let whole: String = shown.messages[0]
+            .pieces
             .iter()
             .map(|piece| piece.text.as_str())
             .collect();

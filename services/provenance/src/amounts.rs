@@ -4,9 +4,9 @@ use countersign_domain::Currency;
 
 use crate::{
     Reason,
+    cents::sum,
     currencies::CurrencyName,
-    decimal::Decimal,
-    masks::real_day,
+    days::rhythm,
     tags::Tags,
     tokens::{Amount, Kind, Token},
 };
@@ -60,25 +60,25 @@ pub(crate) fn join(tokens: Vec<Token>, text: &str, account: Currency) -> Vec<Tok
     joined.out
 }
 
-struct Joiner<'a> {
-    out: Vec<Token>,
-    text: &'a str,
+pub(crate) struct Joiner<'a> {
+    pub(crate) out: Vec<Token>,
+    pub(crate) text: &'a str,
     account: Currency,
 }
 
 impl Joiner<'_> {
-    fn back(&self, steps: usize) -> Option<&Token> {
+    pub(crate) fn back(&self, steps: usize) -> Option<&Token> {
         self.out
             .len()
             .checked_sub(steps)
             .and_then(|at| self.out.get(at))
     }
 
-    fn back_has(&self, steps: usize, tags: Tags) -> bool {
+    pub(crate) fn back_has(&self, steps: usize, tags: Tags) -> bool {
         self.back(steps).is_some_and(|token| token.has(tags))
     }
 
-    fn back_amount(&self, steps: usize) -> Option<Amount> {
+    pub(crate) fn back_amount(&self, steps: usize) -> Option<Amount> {
         match self.back(steps)?.kind {
             Kind::Amount(amount) => Some(amount),
             _ => None,
@@ -86,7 +86,7 @@ impl Joiner<'_> {
     }
 
     /// Replaces the last tokens by one open amount that reaches to the end of `token`.
-    fn merge(&mut self, steps: usize, mut token: Token, reason: Reason) {
+    pub(crate) fn merge(&mut self, steps: usize, mut token: Token, reason: Reason) {
         let from = self.out.len() - steps;
         token.start = self.out[from].start;
         token.glued = self.out[from].glued;
@@ -105,7 +105,7 @@ impl Joiner<'_> {
     }
 
     /// Handles a number; `true` when the token after it has been used up too.
-    fn amount(&mut self, mut token: Token, mut amount: Amount, after: &[Token]) -> bool {
+    pub(crate) fn amount(&mut self, mut token: Token, mut amount: Amount, after: &[Token]) -> bool {
         let next = after.first();
         let is_pronoun = token.has(Tags::ONE)
             && amount.currency.is_none()
@@ -192,7 +192,7 @@ impl Joiner<'_> {
     }
 
     /// What the tokens before make of a number; `true` when it has been dealt with.
-    fn joins_backwards(
+    pub(crate) fn joins_backwards(
         &mut self,
         token: &mut Token,
         amount: &mut Amount,
@@ -326,152 +326,7 @@ impl Joiner<'_> {
         false
     }
 
-    /// Two digits behind whole units of a currency with two decimals, glued to it or at the end.
-    fn spoken_cents(
-        &self,
-        token: &Token,
-        amount: Amount,
-        known: Amount,
-        before: &Token,
-        is_last: bool,
-    ) -> Option<Decimal> {
-        let digits = &self.text[token.start..token.end];
-        let in_words = !digits.contains(|c: char| c.is_numeric())
-            && amount.currency.is_none()
-            && amount
-                .value
-                .is_some_and(|value| value.scale == 0 && (10..100).contains(&value.mantissa));
-        let two = in_words || digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let whole = known.value.is_some_and(|value| value.scale == 0);
-        let has_cents = matches!(
-            known.currency,
-            Some(CurrencyName::Known(currency)) if currency.exponent() == 2
-        );
-        let fits = two && whole && has_cents && known.problem.is_none() && amount.problem.is_none();
-        // A sign or code before its number ("€12 50") leaves the next number alone.
-        let names_it_last = in_words
-            || self.text[before.start..before.end]
-                .starts_with(|first: char| first.is_ascii_digit());
-        (fits && names_it_last && (token.glued || is_last || in_words)).then(|| {
-            amount.value.map(|value| Decimal {
-                mantissa: value.mantissa,
-                scale: value.scale + 2,
-            })
-        })?
-    }
-
-    fn add_cents(&mut self, steps: usize, value: Decimal, known: Amount, token: &Token) {
-        self.out.truncate(self.out.len() + 1 - steps);
-        let last = self.out.last_mut().expect("an amount stands there");
-        last.kind = Kind::Amount(Amount {
-            value: Some(value),
-            ..known
-        });
-        last.end = token.end;
-        last.tags = last.tags.union(Tags::CENT);
-        last.pasted |= token.pasted;
-    }
-
-    /// Whether a number is a day of the month ("el día 15", "le 3", "tous les 5 du mois").
-    fn is_day(&self, amount: Amount, after: &[Token]) -> bool {
-        let in_a_month = matches!(
-            amount,
-            Amount {
-                value: Some(Decimal {
-                    mantissa: 1..=31,
-                    scale: 0
-                }),
-                currency: None,
-                problem: None,
-            }
-        );
-        let next = after.first();
-        let of_a_month = next
-            .is_some_and(|next| next.has(Tags::OF.union(Tags::FROM).union(Tags::INTO)))
-            && after[1..]
-                .iter()
-                .find(|token| !token.has(Tags::DET) || token.has(Tags::EVERY))
-                .is_some_and(|month| {
-                    month.kind == Kind::Word
-                        && (month.has(Tags::EVERY.union(Tags::RHYTHM).union(Tags::MONTH))
-                            || month.has(Tags::TIME_UNIT) && month.value == Some("month"))
-                });
-        // "le 20 euros", "the 3 tickets"
-        let counts = next.is_some_and(|next| {
-            next.has(
-                Tags::UNIT
-                    .union(Tags::CENT)
-                    .union(Tags::COMPUTED)
-                    .union(Tags::OF),
-            ) || next.is_mark("%\u{2030}+*/")
-        });
-        let marked = self.back_has(1, Tags::DAY_MARK);
-        in_a_month
-            && (marked && (of_a_month || !counts) || self.back_has(1, Tags::EVERY) && of_a_month)
-    }
-
-    /// Whether digits without a currency are too many for an amount ("509882143", "332 118 904").
-    fn is_long_code(&self, token: &Token, amount: Amount, next: Option<&Token>) -> bool {
-        const DIGITS_MIN: usize = 9;
-        let written = &self.text[token.start..token.end];
-        let digits = written.bytes().filter(u8::is_ascii_digit).count();
-        amount.currency.is_none()
-            && digits >= DIGITS_MIN
-            && written
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || byte == b' ')
-            && !next.is_some_and(|next| next.is_mark("%"))
-    }
-
-    /// Whether a number counts invoices, flats, cards or years.
-    fn is_labelled(&self, token: &Token) -> bool {
-        let labels = Tags::LABEL.union(Tags::ENDING);
-        let Some(before) = self.back(1) else {
-            return false;
-        };
-        // "la bolletta 53,17", "factura 40 euros": written as money.
-        let decimals = self.text[token.start..token.end].contains(',');
-        let is_money = match token.kind {
-            Kind::Amount(amount) => {
-                amount.currency.is_some()
-                    || decimals && amount.value.is_some_and(|value| value.scale > 0)
-            }
-            _ => false,
-        };
-        if is_money {
-            return false;
-        }
-        if before.has(labels) || before.is_mark("#\u{2116}\u{b0}") {
-            return true;
-        }
-        // "invoice number is 20981"
-        if before.kind == Kind::Word
-            && before.has(Tags::AMOUNTS_TO)
-            && self.back_has(2, Tags::LABEL)
-        {
-            return true;
-        }
-        if before.is_mark(".:-/\u{2013}") {
-            let chained = token.glued
-                && before.glued
-                && self.back(2).is_some_and(|token| token.kind == Kind::Masked);
-            return chained || self.back_has(2, labels);
-        }
-        let year = matches!(
-            token.kind,
-            Kind::Amount(Amount {
-                value: Some(Decimal {
-                    mantissa: 1990..=2099,
-                    scale: 0
-                }),
-                currency: None,
-                ..
-            })
-        );
-        year && before.has(Tags::INTO)
-    }
-
-    fn computed(&mut self, mut token: Token) {
+    pub(crate) fn computed(&mut self, mut token: Token) {
         token.kind = Kind::Amount(Amount::open(Reason::Computed));
         let joins = self.back_amount(1).is_some();
         if joins {
@@ -479,146 +334,5 @@ impl Joiner<'_> {
         } else {
             self.out.push(token);
         }
-    }
-
-    /// "da semana toda", "tutto il mese": all of a time is no share of money.
-    fn is_whole_time(&self, token: &Token, next: Option<&Token>) -> bool {
-        let times = Tags::TIME_UNIT
-            .union(Tags::DAY_WORD)
-            .union(Tags::WEEKDAY)
-            .union(Tags::MONTH);
-        let alone = self.back_amount(1).is_none()
-            && !next.is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
-        let is_time = |token: &Token| token.kind == Kind::Word && token.has(times);
-        token.kind == Kind::Word
-            && alone
-            && (self.back(1).is_some_and(is_time) || next.is_some_and(is_time))
-    }
-
-    /// A month takes the day before it; the day or year behind it is taken when it comes.
-    fn month(&mut self, mut token: Token) {
-        let skip = (1..=2)
-            .find(|steps| {
-                !self
-                    .back(*steps)
-                    .is_some_and(|token| token.has(Tags::OF) || token.is_mark("."))
-            })
-            .unwrap_or(3);
-        let day = self.back(skip).and_then(|token| self.day_of(token));
-        if let Some(day) = day {
-            let from = self.out.len() - skip;
-            token.start = self.out[from].start;
-            token.pasted |= self.out[from].pasted;
-            self.out.truncate(from);
-            let month = token
-                .value
-                .and_then(|value| value.parse().ok())
-                .unwrap_or(0);
-            token.kind = Kind::Date(real_day(WITHOUT_YEAR, month, day));
-        }
-        self.out.push(token);
-    }
-
-    /// A day or a year behind a month's name.
-    fn joins_date(&mut self, token: &Token, amount: Amount) -> bool {
-        let Some(Decimal { mantissa, scale: 0 }) =
-            amount.value.filter(|_| amount.currency.is_none())
-        else {
-            return false;
-        };
-        let comma = usize::from(self.back(1).is_some_and(|token| token.is_mark(",")));
-        let link = usize::from(self.back_has(1, Tags::OF));
-        let steps = 1 + comma + link;
-        let Some(month) = self.back(steps).filter(|token| token.has(Tags::MONTH)) else {
-            return false;
-        };
-        let kind = match month.kind {
-            Kind::Date(Some((_, number, day))) if (2000..2200).contains(&mantissa) => {
-                Kind::Date(real_day(i32::try_from(mantissa).unwrap_or(0), number, day))
-            }
-            Kind::Word if steps == 1 && (1..=31).contains(&mantissa) => {
-                let number = month
-                    .value
-                    .and_then(|value| value.parse().ok())
-                    .unwrap_or(0);
-                Kind::Date(real_day(
-                    WITHOUT_YEAR,
-                    number,
-                    u8::try_from(mantissa).unwrap_or(0),
-                ))
-            }
-            Kind::Word if steps == 1 && (2000..2200).contains(&mantissa) => Kind::Date(None),
-            _ => return false,
-        };
-        self.out.truncate(self.out.len() + 1 - steps);
-        let month = self.out.last_mut().expect("a month stands there");
-        month.kind = kind;
-        month.end = token.end;
-        month.pasted |= token.pasted;
-        true
-    }
-
-    /// The day of a month a number or an ordinal can be.
-    fn day_of(&self, token: &Token) -> Option<u8> {
-        match token.kind {
-            Kind::Amount(Amount {
-                value: Some(value),
-                currency: None,
-                ..
-            }) if value.scale == 0 => u8::try_from(value.mantissa)
-                .ok()
-                .filter(|day| (1..=31).contains(day)),
-            Kind::Masked if token.has(Tags::ORDINAL) => {
-                let digits: String = self.text[token.start..token.end]
-                    .chars()
-                    .take_while(char::is_ascii_digit)
-                    .collect();
-                digits.parse().ok().filter(|day| (1..=31).contains(day))
-            }
-            _ => None,
-        }
-    }
-}
-
-fn sum(whole: Option<Decimal>, cents: Option<Decimal>) -> Option<Decimal> {
-    let (whole, cents) = (whole?, cents?);
-    let ready = whole.scale == 0 && cents.scale == 2 && cents.mantissa < 100;
-    ready.then(|| Decimal {
-        mantissa: whole.mantissa * 100 + cents.mantissa,
-        scale: 2,
-    })
-}
-
-fn rhythm(count: Option<Decimal>, unit: Option<&'static str>) -> &'static str {
-    match (count, unit) {
-        (
-            Some(Decimal {
-                mantissa: 1,
-                scale: 0,
-            }),
-            Some("week"),
-        ) => "weekly",
-        (
-            Some(Decimal {
-                mantissa: 1,
-                scale: 0,
-            }),
-            Some("month"),
-        ) => "monthly",
-        (
-            Some(Decimal {
-                mantissa: 3,
-                scale: 0,
-            }),
-            Some("month"),
-        ) => "quarterly",
-        (
-            Some(Decimal {
-                mantissa: 12,
-                scale: 0,
-            }),
-            Some("month"),
-        ) => "yearly",
-        _ => "other",
     }
 }

@@ -72,8 +72,10 @@ pub struct ExplainedPayment {
     pub amount_words: Option<ExplainedWords>,
     /// Whether it repeats.
     pub recurring: bool,
-    /// Why a slot is open.
+    /// Why a slot is open, in a stable word.
     pub open_because: Option<String>,
+    /// The same in a sentence.
+    pub open_why: Option<&'static str>,
     /// The clause that asks.
     pub asked: ExplainedWords,
 }
@@ -81,8 +83,10 @@ pub struct ExplainedPayment {
 /// Another live act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedAct {
-    /// What is asked.
+    /// What is asked, in a stable word.
     pub act: String,
+    /// The same for people.
+    pub name: &'static str,
     /// The card, order or transaction it is about; `None` is an open slot or an act without a target.
     pub target: Option<String>,
     /// The clause that asks.
@@ -94,6 +98,8 @@ pub struct ExplainedAct {
 pub struct ExplainedRefusal {
     /// Why, in a stable word.
     pub reason: String,
+    /// The same in a sentence.
+    pub why: &'static str,
     /// The words.
     pub at: ExplainedWords,
 }
@@ -139,6 +145,7 @@ pub fn explain(input: &Input) -> Explanation {
                 ];
                 ExplainedAct {
                     act: act_word(ask.act).to_owned(),
+                    name: act_name(ask.act),
                     target: target.into_iter().flatten().next(),
                     asked: words(input, ask.clause),
                 }
@@ -149,6 +156,7 @@ pub fn explain(input: &Input) -> Explanation {
             .iter()
             .map(|refusal| ExplainedRefusal {
                 reason: reason_word(refusal.reason).to_owned(),
+                why: why(refusal.reason),
                 at: words(input, refusal.at),
             })
             .collect(),
@@ -189,6 +197,7 @@ fn payment(input: &Input, ask: &PaymentAsk) -> ExplainedPayment {
         open_because: ask
             .open_because
             .map(|reason| reason_word(reason).to_owned()),
+        open_why: ask.open_because.map(why),
         asked: words(input, ask.clause),
     }
 }
@@ -307,5 +316,48 @@ fn act_word(act: Act) -> &'static str {
         Act::OrderCancel => "order_cancel",
         Act::PayeeAdd => "payee_add",
         Act::ProfileChange => "profile_change",
+    }
+}
+
+/// An act as people call it.
+fn act_name(act: Act) -> &'static str {
+    match act {
+        Act::CardFreeze => "Freeze a card",
+        Act::CardUnfreeze => "Unfreeze a card",
+        Act::Dispute => "Dispute a transaction",
+        Act::Refund => "Send a payment back",
+        Act::OrderChange => "Change a standing order",
+        Act::OrderCancel => "End a standing order",
+        Act::PayeeAdd => "Save a payee",
+        Act::ProfileChange => "Change the profile",
+    }
+}
+
+/// A reason as an operator would tell a customer.
+fn why(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Negated => "It says not to.",
+        Reason::TakenBack => "Later words took it back or changed it.",
+        Reason::Question => "It is a question.",
+        Reason::Conditional => "It depends on a condition.",
+        Reason::Report => "It tells of something and asks for nothing.",
+        Reason::Reminder => "It is a reminder, not a request for now.",
+        Reason::Reverse => "The money would go the other way.",
+        Reason::Quoted => "These are somebody else's words.",
+        Reason::Pasted => "It was pasted, not typed.",
+        Reason::AmbiguousPayee => "More than one payee may be meant.",
+        Reason::UnknownPayee => "No saved payee has this name.",
+        Reason::LookAlike => "It looks like a saved payee's name and is another.",
+        Reason::AmbiguousAmount => "The amount can be read in two ways.",
+        Reason::Computed => "The amount would have to be worked out.",
+        Reason::UnreadableAmount => "The amount cannot be read.",
+        Reason::NoAmount => "No amount is named.",
+        Reason::NoPayee => "No payee is named.",
+        Reason::HiddenCharacter => "A hidden character stands in it.",
+        Reason::BadIban => "The account number has a wrong check digit.",
+        Reason::Consumed => "It was confirmed or cancelled before.",
+        Reason::Stale => "It was said too long ago.",
+        Reason::UnknownLanguage => "It is in a language the bank does not read.",
+        Reason::NoRequest => "It asks for no payment and no other act.",
     }
 }

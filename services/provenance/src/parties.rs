@@ -5,7 +5,9 @@ use crate::{
     arguments::Item,
     fold::folded_name,
     moves::{PayeeMention, Who},
-    scan::{Negation, Preposition, Scan},
+    negations::Negation,
+    prepositions::Preposition,
+    scan::Scan,
     tags::Tags,
     tokens::{Kind, Token},
 };

@@ -1,6 +1,4 @@
-//! Reading a clause: amounts, accounts, dates and rhythms, and how far a negation reaches.
-
-use countersign_domain::Frequency;
+//! Reading a clause from left to right: amounts, accounts and dates, and what the words between them are.
 
 use crate::{
     Grounded, MessageSpan, Reason,
@@ -8,33 +6,11 @@ use crate::{
     context::Context,
     dates,
     moves::{AmountMention, HowMuch},
+    negations::Negation,
+    prepositions::Preposition,
     tags::Tags,
     tokens::{self, Kind, Token},
 };
-
-/// What stands before a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Preposition {
-    None,
-    To,
-    For,
-    From,
-    Into,
-    On,
-}
-
-/// How far a negation reaches.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Negation {
-    None,
-    /// Only the next value.
-    Next,
-    /// Up to a word of contrast.
-    Rest,
-}
-
-/// Words after which a value belongs to the clause again although a tail was open.
-const REOPENS: Tags = Tags::TO;
 
 /// A clause being read from left to right.
 pub(crate) struct Scan<'c, 'a> {
@@ -96,7 +72,7 @@ impl Scan<'_, '_> {
             .map_or(Tags::NONE, |token| token.tags)
     }
 
-    fn token(&mut self, at: usize, verb: Option<usize>) {
+    pub(crate) fn token(&mut self, at: usize, verb: Option<usize>) {
         let token = &self.tokens[at];
         match &token.kind {
             Kind::Mark(mark) => self.mark(at, *mark, verb.is_some()),
@@ -117,7 +93,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    fn mark(&mut self, at: usize, mark: char, has_verb: bool) {
+    pub(crate) fn mark(&mut self, at: usize, mark: char, has_verb: bool) {
         match mark {
             '(' => self.tail = true,
             ')' => self.tail = false,
@@ -135,30 +111,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Whether a value stands at a place, behind an "and" or article.
-    fn reopens(&self, mut at: usize) -> bool {
-        while self.tags(at).has(
-            Tags::AND
-                .union(Tags::DET)
-                .union(Tags::ALSO)
-                .union(Tags::FILLER),
-        ) {
-            at += 1;
-        }
-        self.tags(at).has(REOPENS)
-            || self.tokens.get(at).is_some_and(|token| {
-                matches!(
-                    token.kind,
-                    Kind::Name {
-                        possessive: false,
-                        ..
-                    } | Kind::Amount(_)
-                        | Kind::Account(_)
-                )
-            })
-    }
-
-    fn amount(&mut self, at: usize) {
+    pub(crate) fn amount(&mut self, at: usize) {
         if self.tail {
             return;
         }
@@ -220,7 +173,7 @@ impl Scan<'_, '_> {
     }
 
     /// "il 5 di ogni mese", "the 5th of each month": a day and no sum.
-    fn is_day_of_a_month(&self, at: usize, amount: crate::tokens::Amount) -> bool {
+    pub(crate) fn is_day_of_a_month(&self, at: usize, amount: crate::tokens::Amount) -> bool {
         let in_a_month = amount.currency.is_none()
             && amount
                 .value
@@ -238,64 +191,7 @@ impl Scan<'_, '_> {
         in_a_month && leads && month
     }
 
-    /// Whether the value just read is excluded by a negation; one that covers a single value is used up.
-    pub(crate) fn excluded(&mut self) -> bool {
-        match self.negation {
-            Negation::None => false,
-            Negation::Rest => true,
-            Negation::Next => {
-                self.negation = Negation::None;
-                true
-            }
-        }
-    }
-
-    fn negation(&mut self, at: usize, verb: Option<usize>) {
-        if verb.is_some_and(|verb| at < verb) {
-            // What stands before it in the clause is not wanted either.
-            for item in &self.found.items {
-                if let Item::Amount { mention, .. } = item {
-                    self.found.denied_amounts.push(*mention);
-                }
-            }
-            self.found.not_payees = self.found.every_payee();
-            self.found.not_amounts = self.found.every_amount();
-            self.found.items.clear();
-            self.negation = Negation::Rest;
-            return;
-        }
-        let skipped = Tags::TO
-            .union(Tags::FOR)
-            .union(Tags::DET)
-            .union(Tags::INTO)
-            .union(Tags::FROM)
-            .union(Tags::FILLER);
-        let mut next = at + 1;
-        while self.tags(next).has(skipped) {
-            next += 1;
-        }
-        let (is_amount, is_payee) = match self.tokens.get(next).map(|token| &token.kind) {
-            Some(Kind::Amount(_)) => (true, false),
-            Some(Kind::Name { .. } | Kind::Account(_)) => (false, true),
-            _ => (false, false),
-        };
-        if !is_amount && !is_payee || self.tail {
-            self.found.negated = true;
-            return;
-        }
-        let same_before = match self.found.items.last() {
-            Some(Item::Amount { .. }) => is_amount,
-            Some(Item::Payee { .. }) => is_payee,
-            None => false,
-        };
-        self.negation = if same_before {
-            Negation::Next
-        } else {
-            Negation::Rest
-        };
-    }
-
-    fn word(&mut self, at: usize, verb: Option<usize>) {
+    pub(crate) fn word(&mut self, at: usize, verb: Option<usize>) {
         let tags = self.tokens[at].tags;
         if tags.has(Tags::NEG_HARMLESS) {
             self.tail = true;
@@ -340,42 +236,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// "an sie": the word of a goal stands directly before.
-    fn preposition_stands_before(&self, at: usize) -> bool {
-        at.checked_sub(1)
-            .is_some_and(|before| self.tags(before).has(Tags::TO.union(Tags::INTO)))
-    }
-
-    /// "so" before the verb leads over to the request instead of giving a reason.
-    fn only_leads(&self, at: usize, tags: Tags, verb: Option<usize>) -> bool {
-        tags.has(Tags::TAIL) && tags.has(Tags::FILLER) && verb.is_some_and(|verb| at < verb)
-    }
-
-    /// A word that can begin both a reason and a time stands before a time.
-    fn is_time(&self, at: usize, tags: Tags) -> bool {
-        let time = self
-            .tokens
-            .get(at + 1)
-            .is_some_and(|next| matches!(next.kind, Kind::Masked | Kind::Date(_)));
-        tags.has(Tags::ON) && time
-    }
-
-    /// Whether what follows is no argument.
-    fn gives_a_reason(&self, at: usize, tags: Tags, verb: Option<usize>) -> bool {
-        let owed = tags.has(Tags::DEBT) && verb.is_none();
-        tags.has(Tags::TAIL) && !owed && !self.is_time(at, tags) && !self.is_vague(at, tags)
-    }
-
-    /// "about 30": no reason follows, but an amount that is not exact.
-    fn is_vague(&self, at: usize, tags: Tags) -> bool {
-        let amount = self
-            .tokens
-            .get(at + 1)
-            .is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
-        tags.has(Tags::APPROX) && amount
-    }
-
-    fn plain_word(&mut self, at: usize, tags: Tags, verb: Option<usize>) {
+    pub(crate) fn plain_word(&mut self, at: usize, tags: Tags, verb: Option<usize>) {
         let found = &mut self.found;
         found.polite |= tags.has(Tags::POLITE);
         found.also |= tags.has(Tags::ALSO);
@@ -405,168 +266,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    fn preposition(&mut self, at: usize, tags: Tags) {
-        let mut next = at + 1;
-        while self
-            .tags(next)
-            .has(Tags::DET.union(Tags::FILLER).union(Tags::TITLE))
-            && !self.tags(next).has(Tags::PRONOUN)
-        {
-            next += 1;
-        }
-        let value = self.tokens.get(next).map(|token| &token.kind);
-        if tags.has(Tags::FOR) {
-            let named = matches!(
-                value,
-                Some(
-                    Kind::Name {
-                        possessive: false,
-                        ..
-                    } | Kind::Account(_)
-                        | Kind::Amount(_)
-                )
-            ) || self.tags(next).has(Tags::PRONOUN) && !self.is_possessive(next);
-            if named && !self.tail {
-                self.preposition = Preposition::For;
-            } else {
-                self.tail = true;
-            }
-            return;
-        }
-        if self.tail
-            && !matches!(
-                value,
-                Some(
-                    Kind::Name {
-                        possessive: false,
-                        ..
-                    } | Kind::Account(_)
-                        | Kind::BadAccount
-                )
-            )
-        {
-            return;
-        }
-        if tags.has(Tags::TAIL)
-            && !matches!(
-                value,
-                Some(
-                    Kind::Name {
-                        possessive: false,
-                        ..
-                    } | Kind::Account(_)
-                )
-            )
-        {
-            // "bei der Bank" against "bei Bob dann 35".
-            self.tail = true;
-            return;
-        }
-        // "muda o do Tiago": the one of his.
-        let of_his = at.checked_sub(1).is_some_and(|before| {
-            self.tags(before)
-                .has(Tags::DET.union(Tags::IT).union(Tags::ONE))
-        });
-        if tags.has(Tags::FROM) && of_his && matches!(value, Some(Kind::Name { .. })) {
-            self.preposition = Preposition::None;
-        } else if tags.has(Tags::FROM) {
-            self.preposition = Preposition::From;
-        } else if tags.has(Tags::TO) {
-            // "to cover", "to pay off": what it is for.
-            let verb_follows = self
-                .tags(at + 1)
-                .has(Tags::PAY.union(Tags::TAIL).union(Tags::CHANGE))
-                && !self.tags(at + 1).has(Tags::PAY_NOUN);
-            self.tail = verb_follows;
-            self.preposition = if verb_follows {
-                Preposition::None
-            } else {
-                Preposition::To
-            };
-        } else if self.preposition == Preposition::None {
-            self.preposition = Preposition::Into;
-        }
-    }
-
-    fn same(&mut self, at: usize) {
-        self.preposition = Preposition::None;
-        if self.excluded() {
-            return;
-        }
-        let mention = AmountMention {
-            much: HowMuch::Same,
-            at: self.at(at),
-        };
-        self.found.items.push(Item::Amount {
-            mention,
-            total: false,
-            after_to: false,
-            after_from: false,
-            after_on: false,
-        });
-    }
-
-    fn rhythm(&mut self, at: usize) -> bool {
-        let token = &self.tokens[at];
-        let next = self.tags(at + 1);
-        let (value, end) = if token.has(Tags::RHYTHM) {
-            (token.value, at)
-        } else if next.has(Tags::WEEKDAY) {
-            (Some("weekly"), at + 1)
-        } else if next.has(Tags::TIME_UNIT) {
-            let value = match self.tokens[at + 1].value {
-                Some("week") => "weekly",
-                Some("month") => "monthly",
-                Some("quarter") => "quarterly",
-                Some("year") => "yearly",
-                _ => "other",
-            };
-            (Some(value), at + 1)
-        } else if next.has(Tags::MONTH) {
-            (Some("yearly"), at + 1)
-        } else {
-            return false;
-        };
-        self.preposition = Preposition::None;
-        let frequency: Option<Frequency> = value.and_then(|value| value.parse().ok());
-        let span = self.context.span(token, &self.tokens[end]);
-        let contradicts = self.found.terms.recurring
-            && self
-                .found
-                .terms
-                .frequency
-                .as_ref()
-                .is_some_and(|known| Some(known.value) != frequency);
-        self.found.terms.recurring = true;
-        self.found.terms.frequency = frequency
-            .filter(|_| !contradicts && !token.pasted)
-            .map(|value| Grounded { value, at: span });
-        true
-    }
-
-    /// "Don't send the 70 to Bob but to Carol": what the contrast does not name again stays as it was.
-    fn complete_contrast(&mut self) {
-        if !self.contrasted {
-            return;
-        }
-        if let ([Item::Payee { .. }], [amount], [_]) = (
-            self.found.items.as_slice(),
-            self.found.denied_amounts.as_slice(),
-            self.found.not_payees.as_slice(),
-        ) {
-            let mention = *amount;
-            self.found.items.push(Item::Amount {
-                mention,
-                total: false,
-                after_to: false,
-                after_from: false,
-                after_on: false,
-            });
-            self.found.not_amounts.clear();
-        }
-    }
-
-    fn finish(mut self) -> Arguments {
+    pub(crate) fn finish(mut self) -> Arguments {
         // Two dates: which one is the first day is not said.
         if let [date] = self.dates.as_slice() {
             self.found.terms.start = date.value.map(|value| Grounded { value, at: date.at });

@@ -4,7 +4,10 @@
 //! effect is known: a request is denied, quoted or made to depend on something; a correction or a "no" is said at
 //! the end; talk is put between; the payees change names; bytes are thrown in. A seed gives the same chats again.
 
+mod germanic;
 mod phrases;
+mod romance;
+mod slavic;
 
 use std::collections::BTreeSet;
 
@@ -12,7 +15,7 @@ use countersign_domain::{AccountId, Currency, PayeeId};
 use uuid::Uuid;
 
 use crate::{Input, Locale, Message, OwnAccount, Payee, Span, ground};
-use phrases::{ALL, NAMES, Phrases};
+use phrases::{NAMES, Phrases};
 
 /// What a run found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,8 +33,13 @@ pub fn check(chats: u64, seed: u64, mut progress: impl FnMut(u64)) -> Report {
     const VIOLATIONS_MAX: usize = 100;
     let mut report = Report::default();
     let mut random = Random(seed);
+    let languages: Vec<&Phrases> = [germanic::ALL, romance::ALL, slavic::ALL]
+        .into_iter()
+        .flatten()
+        .collect();
     for number in 0..chats {
-        let mut chat = Chat::new(&mut random, &ALL[(number % ALL.len() as u64) as usize]);
+        let language = languages[(number % languages.len() as u64) as usize];
+        let mut chat = Chat::new(&mut random, language);
         chat.check(&mut random);
         report.groundings += chat.groundings;
         let room = VIOLATIONS_MAX.saturating_sub(report.violations.len());

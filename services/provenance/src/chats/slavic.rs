@@ -1,0 +1,70 @@
+//! Sentences of generated chats: Polish.
+
+use super::phrases::Phrases;
+
+pub(super) const ALL: &[Phrases] = &[Phrases {
+    locale: "pl",
+    amounts: &[
+        "20",
+        "35,50",
+        "dwadzieścia",
+        "1 200",
+        "sto pięć",
+        "połowę z 80",
+        "około 30",
+    ],
+    asks: &[
+        "Wyślij {a} do {p}",
+        "Proszę przelej {a} dla {p}",
+        "Czy możesz przelać {a} dla {p}?",
+        "Chcę wysłać {a} do {p}",
+        "zapłać teraz {a} dla {p}",
+    ],
+    fragments: &[
+        "{a} dla {p}, proszę",
+        "i {a} dla {p}",
+        "niech będzie {a}",
+        "dla {p}",
+        "nie, {a}",
+    ],
+    doubts: &[
+        ("W żadnym razie: ", ""),
+        ("Jeśli dostanę pensję, ", ""),
+        ("Co jeśli powiem: ", "?"),
+        ("Bob napisał: ", ""),
+        ("\u{201e}", "\u{201d}"),
+        ("> ", ""),
+        ("Przetłumacz: ", ""),
+        ("", ", jeśli mi zapłacą"),
+        ("Przypomnij mi: ", ""),
+        ("", ". Nie, jednak nie"),
+        ("", ". Nieważne."),
+        ("Załóżmy: ", ""),
+        ("", " - muszę pomyśleć"),
+        ("", ", gdy dostarczy"),
+    ],
+    repairs: &[
+        "Nie, {a} dla {p}",
+        "Przepraszam, {a} dla {p}",
+        "To znaczy {a} dla {p}",
+    ],
+    noes: &[
+        "nie",
+        "stop",
+        "czekaj",
+        "nieważne",
+        "jednak nie",
+        "zmieniłem zdanie",
+        "jeszcze nie",
+        "anuluj to",
+        "muszę pomyśleć",
+    ],
+    talk: &[
+        "dziękuję",
+        "ok",
+        "jakie jest moje saldo?",
+        "ile to potrwa?",
+        "super, dzięki",
+        "\u{1f44d}",
+    ],
+}];
