@@ -13,8 +13,10 @@ use crate::{
     sql::{literal, uuid_literal},
 };
 
-/// A letter that no canary code has a vowel from (the bank's alphabet).
-const CANARY_ALPHABET: &[u8] = b"0123456789BCDFGHJKLMNPQRSTVWXYZ";
+/// The alphabet of canary codes: no vowels, no digit that could be a letter.
+const CANARY_ALPHABET: &[u8] = b"23456789BCDFGHJKLMNPQRSTVWXYZ";
+/// Its digits.
+const CANARY_DIGITS: &[u8] = b"23456789";
 /// Account part of an IBAN at this bank: its own invented bank code and ten digits.
 const OWN_BANK_CODE: &str = "99999900";
 /// A bank code that is nobody's.
@@ -171,10 +173,19 @@ impl Builder<'_> {
 
     fn customer(&mut self, name: &str) {
         let id = Uuid::now_v7();
+        // Digits in every second place: the bank takes no code that could be a word.
         let canary: String = Uuid::new_v4()
             .as_bytes()
             .iter()
-            .map(|byte| CANARY_ALPHABET[usize::from(*byte) % CANARY_ALPHABET.len()] as char)
+            .enumerate()
+            .map(|(place, byte)| {
+                let letters = if place % 2 == 0 {
+                    CANARY_DIGITS
+                } else {
+                    CANARY_ALPHABET
+                };
+                letters[usize::from(*byte) % letters.len()] as char
+            })
             .collect();
         let locale = self.people.get(name).map_or("en", |person| &person.locale);
         let (key, shown) = (uuid_literal(id), literal(&capitalised(name)));
