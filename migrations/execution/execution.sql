@@ -265,6 +265,8 @@ BEGIN
     INSERT INTO bank.payee (customer_id, payee_id, name, iban)
     SELECT who, new_id, v.typed ->> 'payee_name', v.typed ->> 'payee_iban'
      WHERE NOT EXISTS (SELECT FROM bank.payee p WHERE p.customer_id = who AND p.iban = v.typed ->> 'payee_iban');
+  WHEN 'limit_change' THEN
+    RETURN bank.begin_cooling(who, act, v);
   WHEN 'profile_change' THEN
     IF v.profile_field IS NULL OR coalesce(v.typed ->> 'value', '') = '' THEN RETURN 'incomplete'; END IF;
     -- Told to the old address; what tells of the Confirm goes to the new one.

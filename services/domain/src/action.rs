@@ -58,6 +58,8 @@ text_enum! {
         Payee = "payee",
         /// Changes a line of the customer's profile, typed on the panel.
         ProfileChange = "profile_change",
+        /// Raises a limit of the customer, typed on the panel. No other side asks for one.
+        LimitChange = "limit_change",
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) async fn redraw(
         recheck::Standing::Live { clause } | recheck::Standing::AsksAgain { clause, .. } => {
             Some(clause.sequence)
         }
-        recheck::Standing::Unreproducible => None,
+        recheck::Standing::OnPanel | recheck::Standing::Unreproducible => None,
     };
     let message_hash = match asked_in {
         Some(sequence) => sqlx::query_scalar!(

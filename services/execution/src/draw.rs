@@ -78,6 +78,7 @@ pub(crate) fn draw(
             card.asks_again = wording::excerpt(ground.input, *later).map(|text| YouWrote { text });
             return Ok(Drawn { card, record: None });
         }
+        Standing::OnPanel => {}
         Standing::Live { clause } => {
             card.you_wrote = wording::excerpt(ground.input, *clause).map(|text| YouWrote { text });
         }
@@ -173,7 +174,10 @@ fn ended(action: &StoredAction, picture: &Picture<'_>, aftermath: &Aftermath) ->
         }
         ActionState::Expired => "Nobody confirmed this in time. Nothing happened.".to_owned(),
         ActionState::Refused => wording::refusal(reason).to_owned(),
-        ActionState::Held => "You confirmed this. The bank is holding it.".to_owned(),
+        ActionState::Held => aftermath.hold.as_ref().map_or_else(
+            || "You agreed to this. The bank waits.".to_owned(),
+            |hold| hold::shown(hold).text,
+        ),
         ActionState::Confirmed => wording::done(
             action.kind,
             picture.total(),

@@ -80,6 +80,8 @@ pub(crate) struct Facts {
     pub cooling_off_seconds: i32,
     /// How long a held payment can wait at all.
     pub hold_seconds_max: i32,
+    /// How long a raised limit waits.
+    pub limit_cooling_seconds: i32,
     /// How long a payment can be undone after Confirm.
     pub undo_seconds: i32,
     /// Whether the customer, or a notice of theirs, stopped what leaves.
@@ -133,7 +135,7 @@ impl Facts {
     pub async fn load(connection: &mut PgConnection) -> Result<Self, ActionError> {
         let clock = sqlx::query!(
             r#"SELECT bank.bank_clock() AS "now!", bank.bank_day() AS "today!", rules_version, new_payee_seconds, large_share_percent,
-                      cooling_off_seconds, hold_seconds_max, bank.my_undo_seconds() AS "undo_seconds!",
+                      cooling_off_seconds, hold_seconds_max, limit_cooling_seconds, bank.my_undo_seconds() AS "undo_seconds!",
                       EXISTS (SELECT FROM bank.payment_freeze WHERE customer_id = bank.current_customer() AND lifted_at IS NULL) AS "frozen!",
                       (SELECT locale FROM bank.customer WHERE customer_id = bank.current_customer()) AS "locale!"
                  FROM bank.setting"#
@@ -148,6 +150,7 @@ impl Facts {
             new_payee_seconds: clock.new_payee_seconds,
             cooling_off_seconds: clock.cooling_off_seconds,
             hold_seconds_max: clock.hold_seconds_max,
+            limit_cooling_seconds: clock.limit_cooling_seconds,
             undo_seconds: clock.undo_seconds,
             frozen: clock.frozen,
             operator_rules: Vec::new(),

@@ -155,7 +155,7 @@ pub(crate) fn warning(action: &StoredAction, facts: &Facts) -> Option<Warning> {
 }
 
 /// A time a person plans by: "24 hours", "4 days", "10 minutes".
-fn hours(seconds: i32) -> String {
+pub(crate) fn hours(seconds: i32) -> String {
     let (count, unit) = match seconds {
         172_800.. if seconds % 86_400 == 0 => (seconds / 86_400, "days"),
         7_200.. => (seconds / 3_600, "hours"),

@@ -19,6 +19,7 @@ mod facts;
 pub mod fill;
 mod hold;
 pub mod keep;
+pub mod limit;
 pub mod loops;
 mod matching;
 mod next_version;

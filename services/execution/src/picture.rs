@@ -12,7 +12,7 @@ use crate::{
     card::{Card, CardPayment, Warning},
     care,
     facts::Facts,
-    step_up, wording,
+    limit, step_up, wording,
 };
 
 /// Where the money of one line goes.
@@ -162,6 +162,7 @@ impl<'a> Picture<'a> {
             ActionKind::StandingOrderCancel => "End this standing order".to_owned(),
             ActionKind::Dispute => "Open this dispute".to_owned(),
             ActionKind::Payee => "Save this payee".to_owned(),
+            ActionKind::LimitChange => limit::button(self.action),
             ActionKind::ProfileChange => {
                 values.profile_field.map_or("Change".to_owned(), |field| {
                     format!("Change my {}", wording::profile_field(field))
@@ -317,6 +318,9 @@ impl<'a> Picture<'a> {
             if let Some(serde_json::Value::String(text)) = values.typed.get(slot) {
                 term(label, text.clone());
             }
+        }
+        for (label, value) in limit::terms(self.action, self.facts) {
+            term(label, value);
         }
         if let Some(purpose) = care::purpose(self.action) {
             term("What it is for", purpose.label.to_owned());

@@ -31,6 +31,8 @@ pub(crate) enum Standing {
         clause: MessageSpan,
         later: MessageSpan,
     },
+    /// The customer typed it on the panel; no message asks for it.
+    OnPanel,
     /// It is not, and was not.
     Unreproducible,
 }
@@ -65,6 +67,9 @@ pub(crate) fn recheck(
     input: &Input,
     facts: &Facts,
 ) -> Standing {
+    if action.kind == ActionKind::LimitChange {
+        return Standing::OnPanel;
+    }
     let words = Words {
         action,
         entries,
@@ -232,6 +237,8 @@ impl Words<'_> {
                     ask.dispute_reason.as_ref(),
                 )
             }),
+            // Asked for by no words.
+            ActionKind::LimitChange => None,
             ActionKind::Payee => self.act(grounding, Act::PayeeAdd, |_| true),
             ActionKind::ProfileChange => self.act(grounding, Act::ProfileChange, |ask| {
                 values.profile_field.is_some()

@@ -141,7 +141,7 @@ async fn refusal(
     let input = grounding::load(transaction, action.conversation, Some(action.id)).await?;
     let entries = recheck::load_entries(transaction, action).await?;
     match recheck::recheck(action, &entries, &input, facts) {
-        Standing::Live { .. } => {}
+        Standing::Live { .. } | Standing::OnPanel => {}
         Standing::AsksAgain { .. } => return Ok(Some("taken_back")),
         Standing::Unreproducible => return Ok(Some("changed")),
     }

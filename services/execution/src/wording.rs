@@ -131,6 +131,7 @@ pub(crate) fn plain_title(kind: ActionKind) -> &'static str {
         ActionKind::Dispute => "Dispute a transaction",
         ActionKind::Payee => "Save a new payee",
         ActionKind::ProfileChange => "Change your profile",
+        ActionKind::LimitChange => "Raise a limit",
     }
 }
 
@@ -198,6 +199,10 @@ pub(crate) fn done(
         (ActionKind::CardUnfreeze, _) => "The card works again.".to_owned(),
         (ActionKind::Dispute, _) => "The dispute is open.".to_owned(),
         (ActionKind::Payee, _) => "The payee is saved.".to_owned(),
+        (ActionKind::LimitChange, _) => {
+            "Your limit is raised when it has cooled off. Until then you can stop it under Limits."
+                .to_owned()
+        }
         (ActionKind::ProfileChange, _) => "Your profile is changed.".to_owned(),
         _ => "Done.".to_owned(),
     }

@@ -78,7 +78,7 @@ pub(crate) fn shapes(kind: ActionKind, values: &StoredVersion) -> Vec<Shape> {
         ActionKind::CardFreeze | ActionKind::CardUnfreeze => one(vec![text(values.card)]),
         ActionKind::Refund | ActionKind::Dispute => one(vec![text(values.transaction)]),
         ActionKind::ProfileChange => one(vec![text(values.profile_field)]),
-        ActionKind::Payee => one(vec![]),
+        ActionKind::Payee | ActionKind::LimitChange => one(vec![]),
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) fn summary(kind: ActionKind, values: &StoredVersion, names: &Names) -
         ActionKind::CardFreeze => format!("Freeze {}", card(values, names)),
         ActionKind::CardUnfreeze => format!("Unfreeze {}", card(values, names)),
         ActionKind::Payee => "Save a new payee".to_owned(),
+        ActionKind::LimitChange => "Raise a limit".to_owned(),
         ActionKind::ProfileChange => match values.profile_field {
             Some(ProfileField::Address) => "Change your address".to_owned(),
             Some(ProfileField::Phone) => "Change your phone number".to_owned(),

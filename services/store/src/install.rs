@@ -18,6 +18,7 @@ pub const STEP_UP_SQL: &str = include_str!("../../../migrations/execution/step_u
 /// The execution path, applied after the migrations.
 pub const EXECUTION_SQL: &str = concat!(
     include_str!("../../../migrations/execution/notices.sql"),
+    include_str!("../../../migrations/execution/limits.sql"),
     include_str!("../../../migrations/execution/execution.sql"),
 );
 

@@ -66,6 +66,8 @@ pub fn open_slots(kind: ActionKind, values: &StoredVersion) -> Vec<OpenSlot> {
             need(!typed("payee_name"), "payee_name", 0);
             need(!typed("payee_iban"), "payee_iban", 0);
         }
+        // Made whole by the panel, or not at all.
+        ActionKind::LimitChange => need(!typed("limit_value"), "value", 0),
         ActionKind::ProfileChange => {
             need(values.profile_field.is_none(), "profile_field", 0);
             need(!typed("value"), "value", 0);

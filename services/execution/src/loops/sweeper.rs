@@ -1,4 +1,4 @@
-//! The sweeper: ends requests that nobody confirmed in time, and forgets used tokens.
+//! The sweeper: ends requests that nobody confirmed in time, raises limits that have cooled off, and forgets used tokens.
 
 use sqlx::PgPool;
 
@@ -13,6 +13,9 @@ const BATCH: i32 = 20;
 /// When the database fails.
 pub async fn turn(pool: &PgPool) -> Result<i32, LoopError> {
     let expired = sqlx::query_scalar!(r#"SELECT bank.expire_due($1) AS "expired!""#, BATCH)
+        .fetch_one(pool)
+        .await?;
+    sqlx::query_scalar!("SELECT bank.apply_limit_changes($1)", BATCH)
         .fetch_one(pool)
         .await?;
     sqlx::query_scalar!("SELECT bank.forget_used_requests()")

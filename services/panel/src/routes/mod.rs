@@ -2,6 +2,7 @@
 
 mod answer_notice;
 mod change_action;
+mod change_limit;
 mod confirm_action;
 mod issue_chat_code;
 mod list_cards;
@@ -22,6 +23,7 @@ mod switch_demo_customer;
 
 pub use answer_notice::{answer_notice, answer_notice_by_word, show_not_me};
 pub use change_action::{cancel_action, drop_payment, fill_slot, keep_action, undo_action};
+pub use change_limit::{change_limit, stop_limit_change};
 pub use confirm_action::{confirm_action, prepare_action};
 pub use issue_chat_code::issue_chat_code;
 pub use list_cards::list_cards;
@@ -32,7 +34,7 @@ pub use manage_passkeys::{
     remove_passkey, rename_passkey,
 };
 pub use show_accounts::show_accounts;
-pub use show_activity::show_activity;
+pub use show_activity::{download_statement, show_activity};
 pub use show_home::show_home;
 pub use show_limits::show_limits;
 pub use show_notices::show_notices;

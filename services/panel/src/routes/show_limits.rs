@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::{extract::State, http::StatusCode, response::Response};
 use countersign_domain::{MinorUnits, Money, limits::left_today};
+use countersign_execution::limit::{self, LimitName};
 use countersign_store::{
     read::{self, limit::CurrencyLimits},
     session::begin,
@@ -11,6 +12,8 @@ use countersign_store::{
 use crate::{
     app::App,
     page::{self, PageError, PageSession, Shell},
+    session::Session,
+    show::{self, Moment},
 };
 
 #[derive(Template)]
@@ -18,6 +21,17 @@ use crate::{
 struct LimitsPage {
     shell: Shell,
     limits: Vec<Line>,
+    names: Vec<(&'static str, &'static str)>,
+    cooling: Vec<Change>,
+    undo_seconds: i32,
+    said: Option<&'static str>,
+}
+
+struct Change {
+    action: String,
+    label: &'static str,
+    value: String,
+    at: Moment,
 }
 
 struct Line {
@@ -36,6 +50,18 @@ pub async fn show_limits(
     State(app): State<App>,
     PageSession(session): PageSession,
 ) -> Result<Response, PageError> {
+    limits_page(&app, &session, None).await
+}
+
+/// The page, with a sentence about what was just typed.
+pub async fn limits_page(
+    app: &App,
+    session: &Session,
+    said: Option<&'static str>,
+) -> Result<Response, PageError> {
+    let (cooling, undo_seconds) = limit::cooling(&app.pool, &session.secret)
+        .await
+        .map_err(page::act_error)?;
     let mut transaction = begin(&app.pool, &session.secret).await?;
     let limits = read::limit::all(&mut transaction)
         .await?
@@ -43,8 +69,24 @@ pub async fn show_limits(
         .map(line)
         .collect();
     let page = LimitsPage {
-        shell: Shell::signed_in(&app, &session, "/limits"),
+        shell: Shell::signed_in(app, session, "/limits"),
         limits,
+        names: LimitName::ALL
+            .iter()
+            .filter(|name| **name != LimitName::UndoSeconds)
+            .map(|name| (name.text(), name.label()))
+            .collect(),
+        cooling: cooling
+            .into_iter()
+            .map(|change| Change {
+                action: change.action.to_string(),
+                label: change.label,
+                value: change.value,
+                at: show::moment(change.at),
+            })
+            .collect(),
+        undo_seconds,
+        said,
     };
     Ok(page::render(StatusCode::OK, &page))
 }

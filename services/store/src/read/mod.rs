@@ -5,6 +5,7 @@ pub mod account;
 pub mod allowance;
 pub mod card;
 pub mod document;
+pub mod history;
 pub mod limit;
 pub mod order;
 pub mod payee;
