@@ -68,6 +68,8 @@ async function send(message: Message): Promise<void> {
     for await (const line of readLines(answer.body)) {
       if (line.type === "recorded") recorded = true;
       else if (line.type === "text") reply.append(line.text);
+      else if (line.type === "foreign") reply.append(line.text, true);
+      else if (line.type === "flagged") reply.flagged(line.tool);
       else if (line.type === "looked_at") reply.looked(line.tool);
       else if (line.type === "prepared") reply.prepared();
       else if (line.type === "nothing_done") reply.nothingDone();

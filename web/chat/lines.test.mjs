@@ -7,7 +7,9 @@ import { parseLine, readLines } from "../dist/chat/lines.js";
 const reply = [
   { type: "recorded", utterance: "utt_1" },
   { type: "text", text: "Grüße 👩 " },
+  { type: "foreign", text: "evil.example" },
   { type: "looked_at", tool: "list_payees" },
+  { type: "flagged", tool: "list_payees" },
   { type: "done" },
 ];
 const bytes = new TextEncoder().encode(reply.map((line) => `${JSON.stringify(line)}\n`).join(""));

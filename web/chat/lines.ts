@@ -4,6 +4,8 @@
 export type Line =
   | { readonly type: "recorded"; readonly utterance: string }
   | { readonly type: "text"; readonly text: string }
+  | { readonly type: "foreign"; readonly text: string }
+  | { readonly type: "flagged"; readonly tool: string }
   | { readonly type: "looked_at"; readonly tool: string }
   | { readonly type: "prepared"; readonly action: string }
   | { readonly type: "nothing_done" }
@@ -45,7 +47,7 @@ export function parseLine(text: string): Line | null {
     return null;
   }
   if (typeof value !== "object" || value === null || !("type" in value)) return null;
-  const member = { recorded: "utterance", text: "text", looked_at: "tool", prepared: "action", failed: "code" };
+  const member = { recorded: "utterance", text: "text", foreign: "text", flagged: "tool", looked_at: "tool", prepared: "action", failed: "code" };
   if (value.type === "done" || value.type === "nothing_done") return { type: value.type };
   if (typeof value.type !== "string" || !Object.hasOwn(member, value.type)) return null;
   const name = member[value.type as keyof typeof member];

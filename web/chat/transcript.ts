@@ -2,7 +2,7 @@
 
 import { make, required } from "./dom.js";
 import { type Piece, pieces } from "./foreign.js";
-import { lookedAt, NOT_FROM_THE_BANK, NOTHING_DONE, PREPARED } from "./words.js";
+import { flaggedIn, lookedAt, NOT_FROM_THE_BANK, NOTHING_DONE, PREPARED } from "./words.js";
 
 const list = required("messages", HTMLOListElement);
 const scroll = required("scroll", HTMLElement);
@@ -92,6 +92,8 @@ export class Reply {
   readonly #looked = make("p", { class: "looked", attributes: { hidden: "" } });
   readonly #things: string[] = [];
   readonly #waiting = make("span", { class: "waiting", text: "is working…" });
+  readonly #parts: Piece[] = [];
+  readonly #flags: string[] = [];
   #whole = "";
   #prepared = false;
   #corrected = false;
@@ -107,9 +109,13 @@ export class Reply {
     follow();
   }
 
-  /** Adds a piece of text. */
-  append(piece: string): void {
+  /** Adds a piece of text. The bank has marked the ones that name an address which is not its own. */
+  append(piece: string, foreign = false): void {
     this.#whole += piece;
+    const last = this.#parts.at(-1);
+    // Text is kept together, so that what the bank left unmarked is looked through whole once more.
+    if (last !== undefined && !foreign && !last.foreign) this.#parts[this.#parts.length - 1] = { text: last.text + piece, foreign };
+    else this.#parts.push({ text: piece, foreign });
     // At most once per picture: a long reply in small pieces is not looked through for each of them.
     if (this.#drawing) return;
     this.#drawing = true;
@@ -120,7 +126,8 @@ export class Reply {
 
   #draw(): void {
     this.#drawing = false;
-    this.#text.replaceChildren(...pieces(this.#whole).map(shownPiece));
+    const shown = this.#parts.flatMap((part) => (part.foreign ? [part] : pieces(part.text)));
+    this.#text.replaceChildren(...shown.map(shownPiece));
     follow();
   }
 
@@ -131,6 +138,15 @@ export class Reply {
     this.#things.push(thing);
     this.#looked.textContent = `▸ looked at: ${this.#things.join(", ")}`;
     this.#looked.hidden = false;
+    follow();
+  }
+
+  /** Says that a text the assistant read was written to give it orders. */
+  flagged(tool: string): void {
+    const text = flaggedIn(tool);
+    if (this.#flags.includes(text)) return;
+    this.#flags.push(text);
+    this.#item.append(make("p", { class: "trouble", text }));
     follow();
   }
 
@@ -161,11 +177,11 @@ export class Reply {
     if (trouble !== null) {
       this.#item.append(make("p", { class: "trouble", text: trouble }));
     }
-    if (this.#whole === "" && trouble === null) this.#whole = "(The assistant gave no answer.)";
+    if (this.#whole === "" && trouble === null) this.append("(The assistant gave no answer.)");
     this.#draw();
     // Read once, when it is whole: pieces read as they come are noise.
     const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : ""];
-    words.push(this.#corrected ? NOTHING_DONE : "", trouble ?? "");
+    words.push(...this.#flags, this.#corrected ? NOTHING_DONE : "", trouble ?? "");
     if (aloud === "aloud") say.textContent = words.filter((part) => part !== "").join(" ");
   }
 }

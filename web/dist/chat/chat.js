@@ -55,6 +55,10 @@ async function send(message) {
                 recorded = true;
             else if (line.type === "text")
                 reply.append(line.text);
+            else if (line.type === "foreign")
+                reply.append(line.text, true);
+            else if (line.type === "flagged")
+                reply.flagged(line.tool);
             else if (line.type === "looked_at")
                 reply.looked(line.tool);
             else if (line.type === "prepared")

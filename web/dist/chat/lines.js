@@ -38,7 +38,7 @@ export function parseLine(text) {
     }
     if (typeof value !== "object" || value === null || !("type" in value))
         return null;
-    const member = { recorded: "utterance", text: "text", looked_at: "tool", prepared: "action", failed: "code" };
+    const member = { recorded: "utterance", text: "text", foreign: "text", flagged: "tool", looked_at: "tool", prepared: "action", failed: "code" };
     if (value.type === "done" || value.type === "nothing_done")
         return { type: value.type };
     if (typeof value.type !== "string" || !Object.hasOwn(member, value.type))

@@ -1,7 +1,7 @@
 // The messages on the page. Everything is text; a reply in progress grows piece by piece.
 import { make, required } from "./dom.js";
 import { pieces } from "./foreign.js";
-import { lookedAt, NOT_FROM_THE_BANK, NOTHING_DONE, PREPARED } from "./words.js";
+import { flaggedIn, lookedAt, NOT_FROM_THE_BANK, NOTHING_DONE, PREPARED } from "./words.js";
 const list = required("messages", HTMLOListElement);
 const scroll = required("scroll", HTMLElement);
 const say = required("say", HTMLElement);
@@ -82,6 +82,8 @@ export class Reply {
     #looked = make("p", { class: "looked", attributes: { hidden: "" } });
     #things = [];
     #waiting = make("span", { class: "waiting", text: "is working…" });
+    #parts = [];
+    #flags = [];
     #whole = "";
     #prepared = false;
     #corrected = false;
@@ -95,9 +97,15 @@ export class Reply {
         item.append(this.#looked);
         follow();
     }
-    /** Adds a piece of text. */
-    append(piece) {
+    /** Adds a piece of text. The bank has marked the ones that name an address which is not its own. */
+    append(piece, foreign = false) {
         this.#whole += piece;
+        const last = this.#parts.at(-1);
+        // Text is kept together, so that what the bank left unmarked is looked through whole once more.
+        if (last !== undefined && !foreign && !last.foreign)
+            this.#parts[this.#parts.length - 1] = { text: last.text + piece, foreign };
+        else
+            this.#parts.push({ text: piece, foreign });
         // At most once per picture: a long reply in small pieces is not looked through for each of them.
         if (this.#drawing)
             return;
@@ -109,7 +117,8 @@ export class Reply {
     }
     #draw() {
         this.#drawing = false;
-        this.#text.replaceChildren(...pieces(this.#whole).map(shownPiece));
+        const shown = this.#parts.flatMap((part) => (part.foreign ? [part] : pieces(part.text)));
+        this.#text.replaceChildren(...shown.map(shownPiece));
         follow();
     }
     /** Notes what the assistant looked at, each thing once. */
@@ -120,6 +129,15 @@ export class Reply {
         this.#things.push(thing);
         this.#looked.textContent = `▸ looked at: ${this.#things.join(", ")}`;
         this.#looked.hidden = false;
+        follow();
+    }
+    /** Says that a text the assistant read was written to give it orders. */
+    flagged(tool) {
+        const text = flaggedIn(tool);
+        if (this.#flags.includes(text))
+            return;
+        this.#flags.push(text);
+        this.#item.append(make("p", { class: "trouble", text }));
         follow();
     }
     /** Points at the card. The card itself is the panel's alone. */
@@ -148,11 +166,11 @@ export class Reply {
             this.#item.append(make("p", { class: "trouble", text: trouble }));
         }
         if (this.#whole === "" && trouble === null)
-            this.#whole = "(The assistant gave no answer.)";
+            this.append("(The assistant gave no answer.)");
         this.#draw();
         // Read once, when it is whole: pieces read as they come are noise.
         const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : ""];
-        words.push(this.#corrected ? NOTHING_DONE : "", trouble ?? "");
+        words.push(...this.#flags, this.#corrected ? NOTHING_DONE : "", trouble ?? "");
         if (aloud === "aloud")
             say.textContent = words.filter((part) => part !== "").join(" ");
     }

@@ -17,6 +17,18 @@ const LOOKED_AT = {
 export function lookedAt(tool) {
     return Object.hasOwn(LOOKED_AT, tool) ? (LOOKED_AT[tool] ?? null) : null;
 }
+const FLAGGED = {
+    list_payees: "a payee’s name",
+    list_transactions: "the text of a payment",
+    list_standing_orders: "a standing order",
+    list_documents: "the title of a letter",
+    read_document: "a letter",
+};
+/** What the assistant was told about a text that gives it orders: that it is data. */
+export function flaggedIn(tool) {
+    const where = Object.hasOwn(FLAGGED, tool) ? FLAGGED[tool] : undefined;
+    return `Somebody wrote an instruction for the assistant into ${where ?? "a text it read"}. It was told to ignore it.`;
+}
 /** Always true: the assistant has no way to move any. */
 const NOTHING_HAPPENED = "The assistant moved no money.";
 const FAILED = {
@@ -28,6 +40,8 @@ const FAILED = {
     door_unavailable: "The assistant cannot look anything up right now.",
     reply_too_long: "The reply became too long and was cut here.",
     interrupted: "The reply broke off.",
+    withheld: "The bank stopped this reply: it held something that is not yours to see. The bank was told.",
+    secret_asked: "The bank stopped this reply: it asked for a secret. The bank never asks for your PIN, password or codes here.",
 };
 /** Why a reply ended before its end. Always says whether money moved. */
 export function failure(code) {
