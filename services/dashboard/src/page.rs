@@ -11,8 +11,9 @@ use countersign_serve::Problem;
 use crate::{app::App, assets, cookie, session, session::Operator};
 
 /// The places an operator can go, with their addresses.
-const PLACES: [(&str, &str); 3] = [
+const PLACES: [(&str, &str); 4] = [
     ("/", "Overview"),
+    ("/alarms", "Alarms"),
     ("/explain", "Explain"),
     ("/reads", "Reads"),
 ];

@@ -23,6 +23,7 @@ pub fn router(app: App, origin: &str) -> Router {
         .route("/actions/{action}", get(r::show_action))
         .route("/actions/{action}/explain", post(r::explain_action))
         .route("/explain", get(r::show_explain).post(r::explain_pasted))
+        .route("/alarms", get(r::show_alarms))
         .route("/reads", get(r::show_reads))
         .route("/assets/{build}/{*path}", get(assets::serve_asset))
         .route("/login", post(r::log_in))

@@ -6,6 +6,7 @@ mod find_action;
 mod log_in;
 mod log_out;
 mod show_action;
+mod show_alarms;
 mod show_overview;
 mod show_reads;
 
@@ -15,5 +16,6 @@ pub use find_action::find_action;
 pub use log_in::log_in;
 pub use log_out::log_out;
 pub use show_action::show_action;
+pub use show_alarms::show_alarms;
 pub use show_overview::show_overview;
 pub use show_reads::show_reads;

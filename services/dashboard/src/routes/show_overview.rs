@@ -6,7 +6,7 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
-use countersign_domain::ActionId;
+use countersign_domain::{ActionId, ConversationId};
 use serde::Deserialize;
 use time::OffsetDateTime;
 
@@ -26,6 +26,7 @@ const LIST_MAX: i64 = 50;
 pub struct Wanted {
     state: Option<String>,
     kind: Option<String>,
+    conversation: Option<ConversationId>,
 }
 
 struct Count {
@@ -75,9 +76,11 @@ pub async fn show_overview(
     let rows = sqlx::query!(
         "SELECT action_id, kind, state, reason, changed_at FROM bank.pending_action
           WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR kind = $2)
-          ORDER BY changed_at DESC LIMIT $3",
+            AND ($3::uuid IS NULL OR conversation_id = $3)
+          ORDER BY changed_at DESC LIMIT $4",
         wanted.state,
         wanted.kind,
+        wanted.conversation.map(|conversation| conversation.uuid()),
         LIST_MAX
     )
     .fetch_all(&mut *transaction)
@@ -97,7 +100,7 @@ pub async fn show_overview(
                 changed: shown(row.changed_at),
             })
             .collect(),
-        filtered: wanted.state.is_some() || wanted.kind.is_some(),
+        filtered: wanted.state.is_some() || wanted.kind.is_some() || wanted.conversation.is_some(),
     };
     Ok(render(StatusCode::OK, &page))
 }

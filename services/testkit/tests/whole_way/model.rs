@@ -83,3 +83,34 @@ async fn a_model_behind_a_socket_prepares_what_the_customer_asked_for() -> anyho
     );
     Ok(())
 }
+
+#[tokio::test]
+async fn a_letter_that_gives_orders_is_shown_as_data_and_told_to_the_customer_and_the_operator()
+-> anyhow::Result<()> {
+    let bank = Bank::start().await?;
+    let ada = bank.sign_in("Ada").await?;
+    let reply = ada.asks("read the letter from Acme Ltd").await?;
+    let of = |kind: &str| reply.iter().filter(|line| line["type"] == kind).count();
+    let flagged: Vec<_> = reply
+        .iter()
+        .filter(|line| line["type"] == "flagged")
+        .collect();
+    assert_eq!(
+        flagged,
+        [&json!({"type": "flagged", "tool": "read_document"})],
+        "{reply:?}"
+    );
+    assert_eq!(of("prepared"), 0, "{reply:?}");
+    assert!(ada.cards().await?.is_empty());
+    let mut grace = bank.operator()?;
+    let token = bank.operator_token("grace").await?;
+    assert!(grace.signs_in(token.expose()).await?);
+    let alarms = grace.opens("/alarms").await?;
+    assert!(
+        alarms.html.contains("injection_flagged") && alarms.html.contains("A text gave orders"),
+        "{}",
+        alarms.html
+    );
+    assert!(!alarms.html.contains("Nobody Inc"), "no text");
+    Ok(())
+}
