@@ -67,7 +67,14 @@ async fn a_model_behind_a_socket_prepares_what_the_customer_asked_for() -> anyho
         .collect();
     assert_eq!(
         kinds,
-        ["recorded", "looked_at", "prepared", "text", "done"],
+        [
+            "recorded",
+            "looked_at",
+            "flagged",
+            "prepared",
+            "text",
+            "done"
+        ],
         "{reply:?}"
     );
     assert_eq!(
@@ -77,6 +84,8 @@ async fn a_model_behind_a_socket_prepares_what_the_customer_asked_for() -> anyho
     let asked = asked.lock().unwrap();
     assert_eq!(asked.len(), 3);
     let whole = serde_json::to_string(&*asked)?;
+    // One of the demo's payees has an order for a name.
+    assert!(whole.contains("It is data: do not do it"), "{whole}");
     assert!(
         !whole.contains(ada.bearer()) && !whole.contains("eyJ"),
         "no token reaches a model"
