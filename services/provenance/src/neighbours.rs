@@ -77,15 +77,16 @@ fn prefer_preposition(tokens: &mut [Token], at: usize) {
 fn affirm_alone(tokens: &mut [Token], at: usize) {
     let token = &tokens[at];
     let both = token.kind == Kind::Word && token.has(Tags::PAY) && token.has(Tags::AFFIRM);
-    let alone = tokens[at + 1..]
-        .iter()
-        .take_while(|next| !next.is_mark(".!?;\n"))
-        .all(|next| {
-            matches!(next.kind, Kind::Mark(_))
-                || next.kind == Kind::Word
-                    && next.has(Tags::FILLER.union(Tags::AFFIRM).union(Tags::POLITE))
-        });
-    if both && alone {
+    let alone = both
+        && tokens[at + 1..]
+            .iter()
+            .take_while(|next| !next.is_mark(".!?;\n"))
+            .all(|next| {
+                matches!(next.kind, Kind::Mark(_))
+                    || next.kind == Kind::Word
+                        && next.has(Tags::FILLER.union(Tags::AFFIRM).union(Tags::POLITE))
+            });
+    if alone {
         tokens[at].tags = Tags::AFFIRM.union(Tags::FILLER);
     }
 }

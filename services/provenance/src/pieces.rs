@@ -26,6 +26,15 @@ const PIECES_MAX: usize = 24;
 /// Reads a sentence whose whole grounds nothing; `None` where its pieces do not either.
 pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> {
     let tokens = &context.tokens[sentence.tokens.clone()];
+    // Without a value and without a verb no piece asks.
+    let may_ask = tokens.iter().any(|token| match token.kind {
+        Kind::Mark(_) => false,
+        Kind::Word => token.has(VERBS.union(Tags::FRAME)),
+        _ => true,
+    });
+    if !may_ask {
+        return None;
+    }
     let pieces = cut(tokens);
     let belongs_to_another =
         leads_to_question(context, sentence) || led_by(context, sentence).is_some();

@@ -36,6 +36,10 @@ impl Told {
         let mut told = Vec::new();
         for sentence in sentences {
             let tokens = &context.tokens[sentence.tokens.clone()];
+            // A stretch without values tells nothing that an order could mean.
+            if !tokens.iter().any(tells_a_value) {
+                continue;
+            }
             let pieces = pieces::cut(tokens);
             let last = pieces.len().saturating_sub(1);
             for (index, range) in pieces.into_iter().enumerate() {
@@ -98,6 +102,14 @@ impl Told {
                 _ => asks,
             };
         }
+    }
+}
+
+fn tells_a_value(token: &Token) -> bool {
+    match token.kind {
+        Kind::Amount(_) | Kind::Name { .. } => true,
+        Kind::Word => token.has(Tags::PERSON),
+        _ => false,
     }
 }
 
