@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axum::{
-    body::{Body, Bytes},
+    body::{Body, Bytes, HttpBody},
     extract::{Request, State},
     http::{HeaderValue, Method, StatusCode, header, request::Parts},
     middleware::Next,
@@ -30,6 +30,12 @@ pub const BODY_BYTES_MAX: usize = 64 * 1024;
 pub const MCP_PATH: &str = "/mcp";
 /// The one method that runs a tool.
 const CALL_METHOD: &str = "tools/call";
+/// The revisions served, oldest first; the library behind the gate would take older ones too.
+const VERSIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
+/// The header that names a message's revision.
+const VERSION_HEADER: &str = "mcp-protocol-version";
+/// Where the body of a stateless message names it.
+const VERSION_MEMBER: &str = "io.modelcontextprotocol/protocolVersion";
 /// Headers that steer a reader of MCP: two values would steer two readers differently.
 const SINGLE_HEADERS: [&str; 5] = [
     "content-type",
@@ -154,10 +160,14 @@ async fn admit(gate: &Gate, request: Request) -> Result<Admitted, TurnedAway> {
     if !is_json(&parts) {
         return Err(TurnedAway::Http(Problem::unsupported_media_type()));
     }
+    // A length that is announced is believed when it is too large.
+    if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
+        return Err(TurnedAway::Http(Problem::too_large()));
+    }
     let bytes = axum::body::to_bytes(body, BODY_BYTES_MAX)
         .await
         .map_err(|error| TurnedAway::Http(unread_body(&error)))?;
-    let read = read(&bytes)?;
+    let read = read(&bytes, parts.headers.get(VERSION_HEADER))?;
     let claims = verify(gate, &parts, &bytes)?;
     // The token has done its work: nothing behind the gate needs it or could log it.
     parts.headers.remove(REQUEST_HEADER);
@@ -191,8 +201,8 @@ struct Read {
     id: Option<String>,
 }
 
-/// Reads the message strictly.
-fn read(bytes: &Bytes) -> Result<Read, TurnedAway> {
+/// Reads the message strictly, in a revision that is served.
+fn read(bytes: &Bytes, version: Option<&HeaderValue>) -> Result<Read, TurnedAway> {
     let frame = Frame::read(bytes).map_err(|error| TurnedAway::Rpc {
         code: error.code(),
         message: error.problem.to_string(),
@@ -206,6 +216,15 @@ fn read(bytes: &Bytes) -> Result<Read, TurnedAway> {
         });
     }
     let id = frame.id_raw().map(str::to_owned);
+    if let Some(version) = version
+        && !is_served(version, &frame)
+    {
+        return Err(TurnedAway::Rpc {
+            id,
+            code: -32_022,
+            message: format!("the revisions served are {}", VERSIONS.join(", ")),
+        });
+    }
     if frame.method() != Some(CALL_METHOD) {
         return Ok(Read {
             runs_a_tool: false,
@@ -232,6 +251,22 @@ fn read(bytes: &Bytes) -> Result<Read, TurnedAway> {
             message: "tools/call needs a name, and arguments are an object".to_owned(),
         })
     }
+}
+
+/// Whether a header names a revision that is served. Where the body names another one, the library behind says that
+/// they differ.
+fn is_served(version: &HeaderValue, frame: &Frame<'_>) -> bool {
+    let meta = frame.params().and_then(|params| params.get("_meta"));
+    let in_body = meta.and_then(|meta| meta.get(VERSION_MEMBER));
+    let differs = in_body.is_some_and(|in_body| {
+        in_body
+            .as_str()
+            .is_none_or(|in_body| in_body.as_bytes() != version.as_bytes())
+    });
+    differs
+        || VERSIONS
+            .iter()
+            .any(|served| served.as_bytes() == version.as_bytes())
 }
 
 fn verify(gate: &Gate, parts: &Parts, body: &[u8]) -> Result<RequestClaims, TurnedAway> {

@@ -7,6 +7,7 @@ use countersign_policy::{Pin, definition_pin};
 use countersign_wire::{Frame, Span, Type, Value, fold};
 
 use super::edits::Edits;
+use super::header_names;
 use super::methods::{List, TOOLS};
 use crate::door::BETWEEN_NAMES;
 use crate::screen::Screens;
@@ -116,12 +117,18 @@ fn entries_of(array: Value<'_>, list: List) -> Result<Vec<Entry>, ListError> {
         entries.push(Entry {
             name_span: name.filter(|_| text.is_some()).map(|name| name.span()),
             name: text,
-            pin: judged.then(|| definition_pin(element.raw()).ok()).flatten(),
+            pin: judged.then(|| pin(element)).flatten(),
             blocked: None,
             span: element.span(),
         });
     }
     Ok(entries)
+}
+
+/// The hash of a definition that every reader agrees on, and that asks for no header it may not.
+fn pin(definition: Value<'_>) -> Option<Pin> {
+    let pin = definition_pin(definition.raw()).ok()?;
+    header_names::are_good(definition).then_some(pin)
 }
 
 impl Page {

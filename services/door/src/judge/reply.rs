@@ -15,6 +15,7 @@ use super::edits::Edits;
 use super::lists::{self, Answered, Entry};
 use super::message::Message;
 use super::refusal::{Code, Refusal};
+use super::result;
 use super::rounds;
 use crate::approval::{DEFINITIONS, OwnTools};
 use crate::caller::Caller;
@@ -53,6 +54,13 @@ pub fn judge_answer<'b>(
     };
     if frame.kind() != Kind::Answer || !is_answer(frame) {
         return Err(refuse("unreadable_answer"));
+    }
+    if let Some(result) = frame.root().get("result") {
+        let names_method = |method: &str| {
+            let (policy, groups) = (&door.rules().policy, caller.group_names());
+            policy.names_method_for(method, &caller.identity, &groups)
+        };
+        result::check(result, names_method).map_err(refuse)?;
     }
     if asked.arguments.is_some() {
         let server = &door.servers[asked.server].name;
@@ -169,7 +177,32 @@ pub fn judge_notification<'b>(
     if frame.method() == Some("notifications/tools/list_changed") {
         door.servers[server].catalogue.forget();
     }
-    show_message(door, server, frame, bytes)
+    // Lines of a log can be many and are nobody's answer. Other news is counted where the policy says so.
+    let is_counted = frame.method() == Some("notifications/message")
+        || door.rules().policy.message_rate_is_given();
+    let counted = match is_counted {
+        true => count(door, server),
+        false => Counted::Within,
+    };
+    match counted {
+        Counted::Within => show_message(door, server, frame, bytes),
+        Counted::FirstBeyond => {
+            let server = &door.servers[server].name;
+            tracing::warn!(%server, "{server} says more than its messages a minute; the rest is not passed on");
+            None
+        }
+        Counted::Beyond => None,
+    }
+}
+
+/// Counts what a server says unasked. The count is the server's own: it fills neither the record
+/// nor the client's.
+fn count(door: &Door, server: usize) -> Counted {
+    door.rules().policy.take_message(
+        &format!("server {}", door.servers[server].name),
+        clock::monotonic_milliseconds(),
+        &door.rates,
+    )
 }
 
 /// What of a server's own message reaches the client after screening.
@@ -196,13 +229,7 @@ pub fn judge_question<'b>(
 ) -> Result<Cow<'b, [u8]>, Refusal> {
     let message = Message::new(door, caller, server, bytes)?;
     let method = frame.method().unwrap_or_default();
-    // The server's own count: it fills neither the record nor the client's.
-    let counted = message.rules.policy.take_message(
-        &format!("server {}", door.servers[server].name),
-        clock::monotonic_milliseconds(),
-        &door.rates,
-    );
-    match counted {
+    match count(door, server) {
         Counted::Within => {}
         Counted::FirstBeyond => {
             let refusal = Refusal::new(Code::Blocked, "flood");

@@ -24,6 +24,7 @@ mod presets;
 mod record;
 mod rounds;
 mod screening;
+mod server_says;
 mod sessions;
 mod several;
 mod tokens;

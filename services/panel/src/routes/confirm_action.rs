@@ -50,6 +50,15 @@ impl Input {
     fn read(self) -> Result<ConfirmInput, Problem> {
         let mut confirm_hash = [0; 32];
         hex::decode_to_slice(&self.confirm_hash, &mut confirm_hash).map_err(|_| BAD_BODY)?;
+        // Every showing's name is plain text; the database takes no other bytes in it.
+        if !self
+            .nonce
+            .expose()
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic())
+        {
+            return Err(BAD_BODY);
+        }
         Ok(ConfirmInput {
             version: self.version,
             confirm_hash,

@@ -333,18 +333,30 @@ async fn nobody_pays_themselves(site: &Site) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// BI-054: below every reader, the table itself takes no amount that is none.
+/// BI-054: below every reader, the tables themselves take no amount that is none, and change none.
 async fn the_tables_refuse_it_again(site: &Site) -> anyhow::Result<()> {
     let mut admin = site.bank.database().admin().await?;
-    for amount in [-500_i64, 0] {
-        let changed = sqlx::query("UPDATE bank.pending_line SET amount_minor_units = $1")
-            .bind(amount)
-            .execute(&mut admin)
-            .await;
-        let refused = changed
-            .err()
-            .and_then(|error| error.as_database_error()?.code().map(Into::into));
-        assert_eq!(refused, Some("23514".to_owned()), "{amount}");
+    for (code, statement) in [
+        (
+            "23514",
+            "INSERT INTO bank.pending_line (customer_id, action_id, version, line_number, payee_id, amount_minor_units) \
+             SELECT customer_id, action_id, version, 9::smallint, payee_id, $1 FROM bank.pending_line LIMIT 1",
+        ),
+        (
+            "CS011",
+            "UPDATE bank.pending_line SET amount_minor_units = $1",
+        ),
+    ] {
+        for amount in [-500_i64, 0] {
+            let changed = sqlx::query(statement)
+                .bind(amount)
+                .execute(&mut admin)
+                .await;
+            let refused = changed
+                .err()
+                .and_then(|error| error.as_database_error()?.code().map(Into::into));
+            assert_eq!(refused, Some(code.to_owned()), "{amount}: {statement}");
+        }
     }
     Ok(())
 }

@@ -321,7 +321,6 @@ async fn headers_steer_nothing(site: &Site) -> anyhow::Result<()> {
             ("X-HTTP-Method-Override", "DELETE"),
             ("X-Upstream", "http://evil.example.com/mcp"),
             ("Mcp-Param-Payee", "a%0d%0aX-Customer: 2"),
-            ("Mcp-Session-Id", "a-session-of-somebody"),
             ("Last-Event-ID", "7"),
             ("Authorization", "Bearer of-somebody"),
             ("Cookie", site.ada.cookie()),
@@ -332,6 +331,17 @@ async fn headers_steer_nothing(site: &Site) -> anyhow::Result<()> {
             let answer = request.send(site.port(way.service())).await?;
             assert_eq!(answer.content(), own, "{name} {way:?}: {answer:?}");
             assert!(!answer.head.contains("mcp-session-id"), "{answer:?}");
+        }
+    }
+    // The door keeps sessions, and this one is not the caller's; the bank's server keeps none.
+    for way in Way::BOTH {
+        let request = site
+            .post(way, call("list_accounts", "{}"))?
+            .with("Mcp-Session-Id", "a-session-of-somebody");
+        let answer = request.send(site.port(way.service())).await?;
+        match way {
+            Way::Door => answer.must_refuse(404, Code::rpc(-32_600), "BI-007 a session"),
+            Way::Direct => assert_eq!(answer.content(), own, "{answer:?}"),
         }
     }
     // The header by which the door speaks to the bank is the door's alone.

@@ -288,8 +288,21 @@ async fn of_another_form(shown: &Shown<'_>, act: &str) -> anyhow::Result<()> {
             shown.with("confirm_hash", json!([0, 1, 2])),
         ),
         ("a nonce as a number", shown.with("nonce", json!(7))),
+        (
+            "a nonce of bytes",
+            shown.with("nonce", json!("\u{0}\u{202e}")),
+        ),
+        (
+            "a nonce with a line end",
+            shown.with("nonce", json!("7\n8")),
+        ),
         ("a note as a list", shown.with("note", json!(["rent"]))),
         ("no note: null", shown.with("note", Value::Null)),
+        // Reading ends at the first level that has no business there.
+        (
+            "levels without end",
+            format!("{{\"note\":{}", "[".repeat(5_000)),
+        ),
     ] {
         let request = shown.press(act).body(body);
         shown
@@ -305,10 +318,6 @@ async fn of_another_form(shown: &Shown<'_>, act: &str) -> anyhow::Result<()> {
             text.replacen("\"note\":\"\"", "\"note\":\"\\ud800\"", 1),
         ),
         ("a number beyond all", version("1e400")),
-        (
-            "levels without end",
-            format!("{{\"note\":{}", "[".repeat(5_000)),
-        ),
         ("a mark of byte order", format!("\u{feff}{text}")),
     ] {
         let request = shown.press(act).body(body);
@@ -343,10 +352,6 @@ async fn of_another_card(shown: &Shown<'_>, act: &str) -> anyhow::Result<()> {
         ),
         ("another showing", shown.with("nonce", flipped("nonce"))),
         ("no showing", shown.with("nonce", json!(""))),
-        (
-            "a showing of bytes",
-            shown.with("nonce", json!("\u{0}\u{202e}")),
-        ),
         ("the next version", shown.with("version", json!(2))),
         (
             "the largest version",
