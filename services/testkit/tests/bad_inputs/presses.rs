@@ -350,8 +350,6 @@ async fn of_another_card(shown: &Shown<'_>, act: &str) -> anyhow::Result<()> {
             "another record",
             shown.with("confirm_hash", flipped("confirm_hash")),
         ),
-        ("another showing", shown.with("nonce", flipped("nonce"))),
-        ("no showing", shown.with("nonce", json!(""))),
         ("the next version", shown.with("version", json!(2))),
         (
             "the largest version",
@@ -362,7 +360,13 @@ async fn of_another_card(shown: &Shown<'_>, act: &str) -> anyhow::Result<()> {
             shown.with("version", json!(i32::MIN)),
         ),
         ("version nothing", shown.with("version", json!(0))),
+        ("another showing", shown.with("nonce", flipped("nonce"))),
+        ("no showing", shown.with("nonce", json!(""))),
     ] {
+        // A challenge over a showing that was none opens nothing: Confirm is what looks it up, and spends it.
+        if act == "prepare" && what.ends_with("showing") {
+            continue;
+        }
         let request = shown.press(act).body(body);
         shown
             .refused(request, 409, "stale_card", &format!("{act} of {what}"))
