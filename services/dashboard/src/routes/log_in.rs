@@ -23,7 +23,9 @@ pub struct Input {
 
 /// Begins a session.
 pub async fn log_in(State(app): State<App>, Json(input): Json<Input>) -> Response {
-    if input.token.expose().len() > TOKEN_LENGTH_MAX {
+    let token = input.token.expose();
+    // Every token is plain text; the database takes no other bytes in it.
+    if token.len() > TOKEN_LENGTH_MAX || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Problem::unauthorized().into_response();
     }
     match session::redeem(&app.pool, &input.token).await {
