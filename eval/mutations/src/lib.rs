@@ -4,7 +4,7 @@
 //! The mutation run of this package and the libFuzzer targets outside the workspace share these functions. Each
 //! returns quietly or panics; a panic is a find.
 
-mod differential;
+pub mod differential;
 #[expect(
     dead_code,
     reason = "the door's own module, of which the splitting is tried here"
@@ -31,6 +31,15 @@ pub struct Target {
     pub corpus: &'static str,
     /// What it does with bytes. Returns whether they were read as what they claim to be.
     pub run: fn(&[u8]) -> bool,
+}
+
+/// Runs the target of that name; the entry of the libFuzzer targets.
+///
+/// # Panics
+/// When the bytes break something, or no target has that name.
+pub fn run(name: &str, bytes: &[u8]) {
+    let target = TARGETS.iter().find(|target| target.name == name);
+    (target.expect("a target of that name").run)(bytes);
 }
 
 /// All targets.

@@ -12,6 +12,7 @@ mod control;
 mod counts;
 mod deny;
 mod doors;
+mod fuzz;
 mod misbehaving;
 mod peers;
 mod processes;

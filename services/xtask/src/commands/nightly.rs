@@ -22,6 +22,12 @@ enum Run {
         #[arg(long)]
         seed: Option<u64>,
     },
+    /// libFuzzer over the readers of strangers' bytes: the targets of `fuzz/`
+    Fuzz {
+        /// How long each target runs
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+    },
 }
 
 /// Runs it in a release build; the run prints its seed, its progress and its figures.
@@ -29,7 +35,10 @@ enum Run {
 /// # Errors
 /// When something did not hold, or the run could not be started.
 pub fn run(arguments: &NightlyArguments) -> anyhow::Result<()> {
-    let Run::Provenance { chats, seed } = arguments.run;
+    let (chats, seed) = match arguments.run {
+        Run::Provenance { chats, seed } => (chats, seed),
+        Run::Fuzz { seconds } => return crate::fuzz::run(seconds),
+    };
     let mut command = crate::cargo::cargo();
     command
         .args([

@@ -14,8 +14,8 @@ use crate::cargo::cargo;
 use crate::counts::{self, Counts};
 use crate::tools;
 
-/// How long changed seeds are thrown at each reader. Longer runs are started by hand.
-const MUTATION_SECONDS: &str = "5";
+/// How long changed seeds are thrown at each reader; two readers at a time. Longer runs: `nightly fuzz`.
+const MUTATION_SECONDS: &str = "60";
 
 /// What `test` runs.
 #[derive(Args, Debug)]
@@ -120,8 +120,10 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
     }
     if wanted(Part::Mutations) {
         run.step("changed seeds", || {
+            tools::node()?;
             let mut mutations = cargo();
             mutations.args(["run", "--quiet", "--package", "countersign-mutations", "--"]);
+            mutations.args(["--node", "node", "--jobs", "2"]);
             counts::of_check(mutations.args(["--seconds", MUTATION_SECONDS]))
         });
     }
