@@ -6,7 +6,7 @@ import { join } from "node:path";
 const web = import.meta.dirname;
 await mkdir(join(web, "dist"), { recursive: true });
 await copyFile(join(web, "tokens.css"), join(web, "dist", "tokens.css"));
-for (const page of ["approvals", "chat", "dashboard", "panel"]) {
+for (const page of ["approvals", "chat", "dashboard", "panel", "verifier"]) {
   const from = join(web, page);
   const to = join(web, "dist", page);
   await mkdir(to, { recursive: true });

@@ -97,6 +97,18 @@ impl Receipt {
         Ok(receipt)
     }
 
+    /// The receipt that a payload and its C2SP `tlog-proof` text are together.
+    #[must_use]
+    pub fn of_proof(payload: &str, proof: ProofText) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            payload: payload.to_owned(),
+            leaf_index: proof.index,
+            inclusion: proof.inclusion.iter().map(Hash::to_base64).collect(),
+            checkpoint: proof.checkpoint,
+        }
+    }
+
     /// The same proof as C2SP `tlog-proof` text.
     ///
     /// # Errors

@@ -30,6 +30,8 @@ pub enum Command {
     Artifact(ArtifactArguments),
     /// What came of an approved action, in the Permission Protocol's format.
     Attestation(AttestationArguments),
+    /// The page that checks receipts, proofs and logs in a browser, as one file without a network.
+    Page(PageArguments),
     /// Whether something may go on: a person approved exactly it, and the approval still counts.
     Gate(GateArguments),
 }
@@ -59,11 +61,22 @@ pub struct LogArguments {
     pub part: bool,
 }
 
+/// Where the page goes.
+#[derive(Debug, Args)]
+pub struct PageArguments {
+    /// The file to write; it is never written over. Printed when left out.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+}
+
 /// What a receipt is checked with.
 #[derive(Debug, Args)]
 pub struct ReceiptArguments {
-    /// The receipt's JSON file.
+    /// The receipt's JSON file; the payload alone where `--proof` is given.
     pub file: PathBuf,
+    /// The payload's proof, as C2SP tlog-proof text.
+    #[arg(long)]
+    pub proof: Option<PathBuf>,
     /// The log's public keys: `keys.json`, the JSON file of one key, or its one-line form.
     #[arg(long)]
     pub key: PathBuf,

@@ -8,6 +8,7 @@ mod clock;
 mod command;
 mod gate;
 mod log;
+mod page;
 mod policy;
 mod receipt;
 mod verdict;
@@ -35,6 +36,15 @@ fn main() -> ExitCode {
         Command::Receipt(arguments) => receipt::verify(arguments),
         Command::Artifact(arguments) => artifact::verify(arguments),
         Command::Attestation(arguments) => artifact::verify_outcome(arguments),
+        Command::Page(arguments) => {
+            return match page::write(arguments.out.as_deref()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("{error:#}");
+                    ExitCode::from(verdict::USAGE)
+                }
+            };
+        }
         Command::Gate(arguments) => {
             let answer = gate::judge(arguments);
             println!("{answer}");

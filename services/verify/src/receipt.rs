@@ -1,6 +1,6 @@
 //! A receipt against public keys.
 
-use countersign_receipts::{CheckpointError, ProofTextError, Receipt, ReceiptError};
+use countersign_receipts::{CheckpointError, ProofText, ProofTextError, Receipt, ReceiptError};
 
 use crate::command::ReceiptArguments;
 use crate::policy::Policies;
@@ -13,7 +13,15 @@ pub fn verify(arguments: &ReceiptArguments) -> Verdict {
 
 fn check(arguments: &ReceiptArguments) -> Result<Verdict, Verdict> {
     let keys = read_keys(&arguments.key)?;
-    let receipt = Receipt::read(&read(&arguments.file)?).map_err(|error| refused(&error))?;
+    let text = read(&arguments.file)?;
+    let receipt = match &arguments.proof {
+        None => Receipt::read(&text).map_err(|error| refused(&error))?,
+        Some(proof) => {
+            let proof = ProofText::read(&read(proof)?).map_err(|error| refused(&error.into()))?;
+            // Canonical JSON holds no line end: one behind it is the file's.
+            Receipt::of_proof(text.strip_suffix('\n').unwrap_or(&text), proof)
+        }
+    };
     let policies = Policies::read(&arguments.policy)?;
     let mut last = Verdict::Key(CheckpointError::UnknownKey.to_string());
     for (_, key) in keys.usable() {

@@ -5,3 +5,4 @@ mod log;
 mod permission;
 mod record;
 mod run;
+mod vectors;

@@ -1,0 +1,54 @@
+// Bytes, their spellings, and the one hash.
+/** Standard base64 with padding and no spare bits; null for any other text. */
+export function fromBase64(text) {
+    if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
+        return null;
+    let decoded;
+    try {
+        decoded = atob(text);
+    }
+    catch {
+        return null;
+    }
+    // One value has one spelling.
+    if (btoa(decoded) !== text)
+        return null;
+    return Uint8Array.from(decoded, (character) => character.charCodeAt(0));
+}
+/** 32 bytes from base64. */
+export function hashFromBase64(text) {
+    const bytes = fromBase64(text);
+    return bytes?.length === 32 ? bytes : null;
+}
+/** Lower-case hexadecimal. */
+export function hexadecimal(bytes) {
+    return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+export function same(a, b) {
+    return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+export function joined(...parts) {
+    const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+        all.set(part, at);
+        at += part.length;
+    }
+    return all;
+}
+/** A text's bytes. */
+export function utf8(text) {
+    return new TextEncoder().encode(text);
+}
+/** A text from bytes; null when they are none. */
+export function fromUtf8(bytes) {
+    try {
+        return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    }
+    catch {
+        return null;
+    }
+}
+export async function sha256(...parts) {
+    return new Uint8Array(await crypto.subtle.digest("SHA-256", joined(...parts)));
+}
