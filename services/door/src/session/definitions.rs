@@ -138,8 +138,8 @@ impl Session {
     }
 }
 
-/// The question for a page of tools. `meta` is what a client of the revision without sessions sends with
-/// every message; the door says the same of itself.
+/// The question for a page of tools. `meta` is what the revision without sessions wants to be told with every
+/// message.
 fn question(id: &str, cursor: Option<&str>, meta: Option<&str>) -> String {
     let cursor = cursor.map(|cursor| format!(r#""cursor":{}"#, serde_json::Value::from(cursor)));
     let meta = meta.map(|meta| format!(r#""_meta":{meta}"#));

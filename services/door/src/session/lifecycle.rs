@@ -13,6 +13,16 @@ pub const QUESTIONS_MAX: usize = 256;
 /// How long calls that are open when the client goes may still be answered.
 pub const LAST_ANSWERS_TIME: Duration = Duration::from_secs(10);
 
+/// Where a message of the revision without sessions names it.
+const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// What the door says of itself there. What a client says is its own affair: one that says it wrongly
+/// must not have everybody refused who shares its server.
+const OWN_META: &str = concat!(
+    r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"countersign-door","version":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#""},"io.modelcontextprotocol/clientCapabilities":{}}"#
+);
+
 /// How client and server came to terms; said again to a server that was started anew.
 #[derive(Default)]
 pub struct Handshake {
@@ -21,8 +31,8 @@ pub struct Handshake {
     is_initialized: bool,
     /// The client said that it takes questions for its user.
     takes_questions: bool,
-    /// What a client of the revision without sessions says of itself with every message.
-    meta: Option<Box<str>>,
+    /// The client speaks the revision without sessions, which says who speaks with every message.
+    is_stateless: bool,
     /// The id under which the door says `initialize` again.
     replayed: Option<Key>,
 }
@@ -38,20 +48,8 @@ impl Handshake {
                 .is_some_and(|elicitation| elicitation.is_object());
             return;
         }
-        if self.initialize.is_some() || self.meta.is_some() {
-            return;
-        }
         let meta = frame.params().and_then(|params| params.get("_meta"));
-        // Only what says who speaks which revision: a token or a trace belongs to one call alone.
-        let said: Vec<_> = meta
-            .into_iter()
-            .flat_map(|meta| meta.members())
-            .filter(|(name, _)| name.starts_with("io.modelcontextprotocol/"))
-            .map(|(name, value)| format!("{}:{}", serde_json::Value::from(&*name), value.raw()))
-            .collect();
-        if !said.is_empty() {
-            self.meta = Some(format!("{{{}}}", said.join(",")).into());
-        }
+        self.is_stateless |= meta.is_some_and(|meta| meta.get(META_VERSION).is_some());
     }
 
     /// The client says that it is ready.
@@ -65,8 +63,8 @@ impl Handshake {
     }
 
     /// What a question of the door's own says of whoever asks; none where a handshake said it.
-    pub fn stateless_meta(&self) -> Option<&str> {
-        self.meta.as_deref().filter(|_| self.initialize.is_none())
+    pub fn stateless_meta(&self) -> Option<&'static str> {
+        (self.is_stateless && self.initialize.is_none()).then_some(OWN_META)
     }
 
     /// Whether the door said `initialize` again under this id.

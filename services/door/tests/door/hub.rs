@@ -244,3 +244,28 @@ async fn a_door_that_ends_ends_its_servers() {
         wait_until_gone(pid);
     }
 }
+
+#[tokio::test]
+async fn a_client_that_says_nonsense_of_itself_spoils_nobodys_server() {
+    let door = door();
+    for meta in [
+        r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#,
+        r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":7,"io.modelcontextprotocol/clientCapabilities":"all"}"#,
+    ] {
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"x"}},"_meta":{meta}}}}}"#
+        );
+        let headers = [
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", "echo"),
+        ];
+        door.ask("POST", &headers, &body).await;
+    }
+    let seen = said(&ask_stateless(&door, "2", "seen", "").await);
+    let own = seen.find("tools/list").map(|at| &seen[at..]);
+    assert!(
+        own.is_some_and(|asked| asked.contains("countersign-door")),
+        "the door asks for itself: {seen}"
+    );
+}
