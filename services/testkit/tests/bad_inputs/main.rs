@@ -10,7 +10,6 @@ mod framing;
 mod headers;
 mod logs;
 mod messages;
-mod presses;
 mod raw;
 mod site;
 mod table;
