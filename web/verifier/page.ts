@@ -98,6 +98,10 @@ function showFields(): void {
   for (const field of document.querySelectorAll<HTMLElement>("[data-of]")) {
     field.hidden = field.dataset["of"] !== kind();
   }
+}
+
+/** A verdict stands only beside the files that it is about. */
+function clear(): void {
   const box = element("verdict", HTMLElement);
   delete box.dataset["code"];
   box.replaceChildren();
@@ -105,14 +109,19 @@ function showFields(): void {
 
 async function begin(): Promise<void> {
   const button = element("check", HTMLButtonElement);
-  for (const radio of document.querySelectorAll("input[name=kind]")) radio.addEventListener("change", showFields);
+  const form = element("form", HTMLFormElement);
+  form.addEventListener("change", () => {
+    showFields();
+    clear();
+  });
   showFields();
   if (!(await knowsEd25519())) {
     element("unable", HTMLElement).hidden = false;
     return;
   }
-  element("form", HTMLFormElement).addEventListener("submit", (event) => {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
+    clear();
     button.disabled = true;
     void judged(() => check(kind()))
       .then(show)

@@ -88,21 +88,28 @@ function showFields() {
     for (const field of document.querySelectorAll("[data-of]")) {
         field.hidden = field.dataset["of"] !== kind();
     }
+}
+/** A verdict stands only beside the files that it is about. */
+function clear() {
     const box = element("verdict", HTMLElement);
     delete box.dataset["code"];
     box.replaceChildren();
 }
 async function begin() {
     const button = element("check", HTMLButtonElement);
-    for (const radio of document.querySelectorAll("input[name=kind]"))
-        radio.addEventListener("change", showFields);
+    const form = element("form", HTMLFormElement);
+    form.addEventListener("change", () => {
+        showFields();
+        clear();
+    });
     showFields();
     if (!(await knowsEd25519())) {
         element("unable", HTMLElement).hidden = false;
         return;
     }
-    element("form", HTMLFormElement).addEventListener("submit", (event) => {
+    form.addEventListener("submit", (event) => {
         event.preventDefault();
+        clear();
         button.disabled = true;
         void judged(() => check(kind()))
             .then(show)
