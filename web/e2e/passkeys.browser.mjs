@@ -35,6 +35,7 @@ async function picture(page, name) {
 /** Signs Ada in, in a browser of her own with a device that verifies her. */
 async function signIn() {
   const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   const said = [];
   page.on("pageerror", (error) => said.push(String(error)));
