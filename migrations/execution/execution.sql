@@ -595,7 +595,7 @@ BEGIN
 END
 $$;
 
--- Holds whose time has come, and those whose check may have an answer by now, oldest first.
+-- Holds whose time has come, or that an operator allowed, oldest first.
 CREATE OR REPLACE FUNCTION bank.due_holds(most integer) RETURNS TABLE (customer_id uuid, action_id uuid)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
   AS $$
@@ -603,7 +603,7 @@ BEGIN
   RETURN QUERY SELECT h.customer_id, h.action_id FROM bank.hold h
     JOIN bank.pending_action a ON a.customer_id = h.customer_id AND a.action_id = h.action_id AND a.state = 'held'
    WHERE h.ends_at > bank.bank_clock()
-     AND (h.release_after <= bank.bank_clock() OR h.allowed_at IS NOT NULL OR h.reason = 'name_unavailable')
+     AND (h.release_after <= bank.bank_clock() OR h.allowed_at IS NOT NULL)
    ORDER BY h.held_at LIMIT least(most, 1000);
 END
 $$;
