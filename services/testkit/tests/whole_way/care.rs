@@ -83,7 +83,13 @@ async fn an_account_in_another_name_is_typed_and_explained_before_it_is_paid() -
     let asked = card(&scene, "City Electric", "100").await?;
     assert_eq!(
         codes(&asked),
-        ["first_payment", "name_no_match", "held_name_no_match"]
+        [
+            "first_payment",
+            "name_no_match",
+            "held_name_no_match",
+            "passkey_new_payee",
+            "passkey_name"
+        ]
     );
     assert_eq!(slots(&asked), ["last_four", "purpose"]);
     assert!(asked["confirm_hash"].is_null());
@@ -116,6 +122,8 @@ async fn an_account_in_another_name_is_typed_and_explained_before_it_is_paid() -
         "name_no_match",
         "purpose_bill",
         "held_name_no_match",
+        "passkey_new_payee",
+        "passkey_name",
     ];
     assert_eq!(codes(&complete), said);
     assert_ne!(complete["confirm_hash"], Value::Null, "{complete}");
@@ -155,7 +163,7 @@ async fn an_account_in_another_name_is_typed_and_explained_before_it_is_paid() -
         .execute(&mut admin)
         .await?;
     let known = card(&scene, "City Electric", "260").await?;
-    assert_eq!(codes(&known), ["name_no_match"]);
+    assert_eq!(codes(&known), ["name_no_match", "passkey_name"]);
     assert_ne!(known["confirm_hash"], Value::Null, "{known}");
     Ok(())
 }
@@ -169,7 +177,7 @@ async fn a_new_payee_in_the_right_name_is_asked_about_only_for_a_large_share() -
     let small = card(&scene, "Ilse", "100").await?;
     assert_eq!(
         (codes(&small), slots(&small)),
-        (vec!["first_payment"], vec![])
+        (vec!["first_payment", "passkey_new_payee"], vec![])
     );
     assert_ne!(small["confirm_hash"], Value::Null);
     // The same card after the account emptied is another card: half of it would go.
@@ -178,7 +186,12 @@ async fn a_new_payee_in_the_right_name_is_asked_about_only_for_a_large_share() -
     let large = ada.open_card().await?;
     assert_eq!(
         codes(&large),
-        ["first_payment", "large_share", "held_cooling_off"]
+        [
+            "first_payment",
+            "large_share",
+            "held_cooling_off",
+            "passkey_new_payee"
+        ]
     );
     assert_eq!(slots(&large), ["purpose"]);
     // Whoever was told what to answer is led out, and nothing is sent.

@@ -261,7 +261,14 @@ async fn the_agent_s_process_holds_its_turn_and_nothing_else() -> anyhow::Result
     };
     assert_eq!(
         keys(turn),
-        ["history", "locale", "message", "session_token", "turn_id"]
+        [
+            "history",
+            "locale",
+            "message",
+            "remaining",
+            "session_token",
+            "turn_id"
+        ]
     );
     assert_eq!(keys(&process["config"]), ["door_url", "listen", "model"]);
     assert_eq!(process["config"]["model"], json!({"kind": "offline"}));

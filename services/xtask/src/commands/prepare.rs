@@ -71,6 +71,21 @@ async fn check_on(server_url: &str, committed: &Metadata) -> anyhow::Result<()> 
     compare(&server, committed).await
 }
 
+/// Whether a column that the query itself says can be null, or cannot, is left out: what the server guesses of it follows the
+/// plan it happens to choose, and the macros do not look at it.
+fn settled(mut described: Value) -> Value {
+    let columns = described["columns"].as_array().cloned().unwrap_or_default();
+    if let Some(nullable) = described["nullable"].as_array_mut() {
+        for (guess, column) in nullable.iter_mut().zip(&columns) {
+            let name = column["name"].as_str().unwrap_or_default();
+            if name.ends_with(['?', '!']) {
+                *guess = Value::Null;
+            }
+        }
+    }
+    described
+}
+
 async fn compare(server: &TestServer, committed: &Metadata) -> anyhow::Result<()> {
     let mut connection = server.admin("bank").await?;
     for (name, text) in committed {
@@ -84,7 +99,7 @@ async fn compare(server: &TestServer, committed: &Metadata) -> anyhow::Result<()
             .await
             .with_context(|| format!("the schema has no room for the query of {name}"))?;
         ensure!(
-            serde_json::to_value(described)? == metadata["describe"],
+            settled(serde_json::to_value(described)?) == settled(metadata["describe"].clone()),
             "{name} is not what the schema says of its query; run `cargo xtask prepare` and commit {FOLDER}"
         );
     }
