@@ -17,6 +17,9 @@ pub enum OpenError {
     /// The turn's grant is revoked, expired, or not the one the claims speak of.
     #[error("the turn is over")]
     TurnEnded,
+    /// No connection was free in time. Nothing was begun.
+    #[error("the bank is busy")]
+    Busy,
     /// The database did not answer.
     #[error("open the call")]
     Database(#[from] sqlx::Error),
@@ -26,8 +29,8 @@ impl From<SessionError> for OpenError {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Database(error) => Self::Database(error),
-            // Opening takes no lock, so there is nothing to be busy with.
-            SessionError::Ended | SessionError::Busy => Self::TurnEnded,
+            SessionError::Busy => Self::Busy,
+            SessionError::Ended => Self::TurnEnded,
         }
     }
 }

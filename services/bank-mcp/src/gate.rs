@@ -289,8 +289,8 @@ async fn mark_used(bank: &Bank, claims: &RequestClaims) -> Result<(), TurnedAway
             tracing::warn!(reason = %error, "Refused a message whose token is spent");
             unauthorized()
         }
-        OpenError::Database(cause) => {
-            tracing::error!(reason = %cause, "The bank could not mark a token as used");
+        OpenError::Busy | OpenError::Database(_) => {
+            tracing::error!(reason = %error, "The bank could not mark a token as used");
             TurnedAway::Http(Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "unavailable",

@@ -58,6 +58,7 @@ impl BankServer {
             Err(OpenError::TurnEnded) => {
                 return Ok(Refusal::new(ToolCode::TurnEnded).into_result());
             }
+            Err(OpenError::Busy) => return Ok(Refusal::new(ToolCode::Busy).into_result()),
             Err(OpenError::UsedBefore) => return Err(used_before()),
             Err(OpenError::Database(error)) => {
                 return Ok(Refusal::from_database(&error).into_result());

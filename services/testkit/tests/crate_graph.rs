@@ -96,6 +96,7 @@ fn broken_rules(graph: &Graph) -> Vec<String> {
             broken.push(format!("{package} reaches countersign-pending"));
         }
         let is_for_tests = [
+            "countersign-eval",
             "countersign-soft-passkey",
             "countersign-testkit",
             "countersign-xtask",

@@ -66,12 +66,12 @@ async fn a_token_is_good_for_its_own_bytes_path_and_time() {
     let turn = Turn::unknown();
     let body = list_accounts();
     let good = door.claims(&turn, &body);
-    // A good one passes the gate: what answers then is the tool, which has no database here.
+    // A good one passes the gate: what answers then is the tool, for which no connection is ever free here.
     let token = door.sign(&good);
     let answer = door
         .send(request(&[("countersign-request", &token)], body.clone()))
         .await;
-    assert_eq!(answer.refusal(), "unavailable");
+    assert_eq!(answer.refusal(), "busy");
 
     let mut other_bytes = body.clone();
     other_bytes.push(b' ');

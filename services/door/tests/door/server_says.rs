@@ -50,6 +50,7 @@ async fn a_result_of_a_type_that_nobody_knows_is_no_answer() {
             (Some(-32_603), reason.into())
         );
         assert!(!refused.body.contains("approved"), "{refused:?}");
+        stand.wait_for("failed").await;
         assert_eq!(stand.events("failed").len(), 1);
     }
     let stand = stand(

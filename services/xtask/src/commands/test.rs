@@ -137,6 +137,7 @@ async fn with_server(run: &mut Run, wanted: &impl Fn(Part) -> bool) {
     let built = run.step("the bank's programs", || {
         programs::build(true)?;
         programs::build_attacker(true)?;
+        programs::build_fixtures(true)?;
         Ok(Counts::default())
     });
     if !built {
