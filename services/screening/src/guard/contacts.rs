@@ -113,7 +113,8 @@ pub fn foreign(text: &str, own: &Own) -> Vec<Range<usize>> {
                     .chars()
                     .next_back()
                     .is_some_and(|c| c.is_ascii_digit()));
-        let behind = folded[found.end()..]
+        // Behind the number itself: the pattern takes a space behind the last group along.
+        let behind = folded[found.start() + trimmed.len()..]
             .chars()
             .next()
             .is_some_and(char::is_alphanumeric);
