@@ -163,7 +163,10 @@ async fn an_account_in_another_name_is_typed_and_explained_before_it_is_paid() -
         .execute(&mut admin)
         .await?;
     let known = card(&scene, "City Electric", "260").await?;
-    assert_eq!(codes(&known), ["name_no_match", "passkey_name"]);
+    assert_eq!(
+        codes(&known),
+        ["name_no_match", "passkey_amount", "passkey_name"]
+    );
     assert_ne!(known["confirm_hash"], Value::Null, "{known}");
     Ok(())
 }
