@@ -1,6 +1,7 @@
 //! Messages on pipes: one a line, on the door's own standard streams and on those of the servers it
 //! starts.
 
+pub mod attend;
 pub mod child;
 pub mod drain;
 pub mod front;

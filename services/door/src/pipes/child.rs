@@ -68,6 +68,28 @@ impl Program {
         })
     }
 
+    /// Starts the program, as [`Program::start`] does, and keeps the process in `slot`. Nothing where the door stops by
+    /// then: the process is ended at once.
+    ///
+    /// # Errors
+    /// When it, or the keeper of its group, cannot be started.
+    pub fn start_in(
+        &self,
+        slot: &Mutex<Option<Running>>,
+        drain: &Drain,
+        is_stopping: impl Fn() -> bool,
+    ) -> std::io::Result<Option<(ChildStdin, ChildStdout)>> {
+        let (running, input, output) = self.start(drain)?;
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_stopping() {
+            drop(slot);
+            running.kill();
+            return Ok(None);
+        }
+        *slot = Some(running);
+        Ok(Some((input, output)))
+    }
+
     /// Starts the server in a process group of its own. Nothing of the door's environment reaches
     /// it besides a few plain variables and what the policy names.
     ///

@@ -1,6 +1,6 @@
 //! One of several servers that the door starts: started again whenever it ends.
 
-use std::process::{ChildStdin, ChildStdout};
+use std::process::ChildStdout;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -92,25 +92,19 @@ impl Kept {
     }
 
     fn start_process(&self) -> Option<ChildStdout> {
-        let started = self.program.start(&self.drain);
-        let (running, input, output): (Running, ChildStdin, ChildStdout) = match started {
-            Ok(started) => started,
+        let stops = || self.is_stopping();
+        match self.program.start_in(&self.running, &self.drain, stops) {
+            Ok(started) => {
+                let (input, output) = started?;
+                self.input.open(input);
+                Some(output)
+            }
             Err(error) => {
                 let server = &self.program.name;
                 tracing::error!(%server, %error, "Could not start the server {server}");
-                return None;
+                None
             }
-        };
-        let mut slot = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_stopping() {
-            drop(slot);
-            running.kill();
-            return None;
         }
-        *slot = Some(running);
-        drop(slot);
-        self.input.open(input);
-        Some(output)
     }
 
     fn is_stopping(&self) -> bool {

@@ -10,18 +10,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
+use super::attend::{LOOK_TIME, TICK, end_signals, local_caller, read_client};
 use super::child::{Program, Running, StandardInput, read_server};
 use super::drain::Drain;
 use super::front::StandardOutput;
-use super::lines::{Line, Lines};
 use crate::approval;
-use crate::caller::Caller;
-use crate::clock;
 use crate::door::Door;
-use crate::judge::message::MESSAGE_BYTES_MAX;
 use crate::reload::Watch;
 use crate::session::{LAST_ANSWERS_TIME, Session};
-use crate::several::Several;
 
 /// How long the first restart waits; each further one twice as long.
 pub const BACKOFF: Duration = Duration::from_millis(100);
@@ -29,13 +25,8 @@ pub const BACKOFF: Duration = Duration::from_millis(100);
 pub const BACKOFF_MAX: Duration = Duration::from_secs(30);
 /// A server that ran this long had started well.
 pub const GOOD_RUN: Duration = Duration::from_secs(60);
-/// How often it is looked at whether calls are still open after the client's last word.
-pub const LOOK_TIME: Duration = Duration::from_millis(5);
 /// How long the last lines of a server that has ended may take.
 const LAST_LINES_TIME: Duration = Duration::from_secs(1);
-/// How often heads are signed and late questions given up.
-pub const TICK: Duration = Duration::from_millis(500);
-
 /// A server that runs and was not spoken to yet.
 pub struct Started {
     program: Program,
@@ -91,12 +82,9 @@ pub fn run(
 ) -> anyhow::Result<ExitCode> {
     let front = Arc::new(StandardOutput::new().context("open standard output")?);
     let back = Arc::new(StandardInput::default());
-    let name = clock::random_id()
-        .map(hex::encode)
-        .map_err(|error| anyhow::anyhow!("no random bytes: {error}"))?;
     let session = Session::new(
         Arc::clone(&door),
-        Caller::local(&name),
+        local_caller()?,
         0,
         Arc::clone(&front) as _,
         Arc::clone(&back) as _,
@@ -131,11 +119,7 @@ pub fn run(
     )?;
     let ticking = Arc::clone(&run);
     spawn("ticks", Box::new(move || ticking.tick(watch)))?;
-    let mut signals = signal_hook::iterator::Signals::new([
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGHUP,
-    ])?;
+    let mut signals = end_signals()?;
     let signalled = Arc::clone(&run);
     spawn(
         "signals",
@@ -147,62 +131,6 @@ pub fn run(
     )?;
     run.serve(started.output);
     Ok(ExitCode::SUCCESS)
-}
-
-/// What takes a client's messages.
-pub trait Takes {
-    /// Takes a message.
-    fn take_from_client(&self, message: &[u8]);
-    /// A message was longer than one may be.
-    fn refuse_long_message(&self);
-    /// Sends what comes of it.
-    fn flush(&self);
-}
-
-impl Takes for Session {
-    fn take_from_client(&self, message: &[u8]) {
-        self.take_from_client(message);
-    }
-
-    fn refuse_long_message(&self) {
-        self.refuse_long_message();
-    }
-
-    fn flush(&self) {
-        self.flush();
-    }
-}
-
-impl Takes for Several {
-    fn take_from_client(&self, message: &[u8]) {
-        self.take_from_client(message);
-    }
-
-    fn refuse_long_message(&self) {
-        self.refuse_long_message();
-    }
-
-    fn flush(&self) {
-        self.flush();
-    }
-}
-
-/// Reads the client to its end.
-pub fn read_client(session: &impl Takes, front: &StandardOutput, input: std::fs::File) {
-    let mut lines = Lines::new(input, MESSAGE_BYTES_MAX);
-    while lines.fill().unwrap_or(false) {
-        while let Some(line) = lines.next() {
-            match line {
-                Line::Whole(line) if line.trim_ascii().is_empty() => {}
-                Line::Whole(line) => session.take_from_client(line),
-                Line::TooLong => session.refuse_long_message(),
-            }
-        }
-        session.flush();
-        if front.is_gone() {
-            return;
-        }
-    }
 }
 
 impl Run {
@@ -246,23 +174,16 @@ impl Run {
             if self.is_stopping() {
                 return None;
             }
-            match self.program.start(&self.drain) {
-                Ok((running, input, output)) => {
-                    let mut slot = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-                    if self.is_stopping() {
-                        drop(slot);
-                        running.kill();
-                        return None;
-                    }
-                    *slot = Some(running);
-                    drop(slot);
+            let server = &self.program.name;
+            let stops = || self.is_stopping();
+            match self.program.start_in(&self.running, &self.drain, stops) {
+                Ok(Some((input, output))) => {
                     self.back.open(input);
-                    let server = &self.program.name;
                     tracing::info!(%server, "The server {server} was started again");
                     return Some(output);
                 }
+                Ok(None) => return None,
                 Err(error) => {
-                    let server = &self.program.name;
                     tracing::error!(%server, %error, "Could not start the server {server} again");
                 }
             }
