@@ -3,7 +3,7 @@
 use countersign_domain::{ActionId, ActionState, Secret};
 use countersign_store::{
     action::{self, StoredAction, Which},
-    grounding, session,
+    session,
 };
 use sqlx::{PgPool, Postgres, Transaction};
 
@@ -80,9 +80,7 @@ pub(crate) async fn redraw(
         let aftermath = aftermath::load(transaction, action).await?;
         return Ok(draw(action, facts, None, &aftermath)?);
     }
-    let input = grounding::load(transaction, action.conversation, Some(action.id)).await?;
-    let entries = recheck::load_entries(transaction, action).await?;
-    let standing = recheck::recheck(action, &entries, &input, facts);
+    let (standing, input) = recheck::weigh(transaction, action, facts).await?;
     let asked_in = match &standing {
         recheck::Standing::Live { clause } | recheck::Standing::AsksAgain { clause, .. } => {
             Some(clause.sequence)

@@ -13,6 +13,7 @@ use crate::{
     event::{self, Detail},
     facts::Facts,
     next_version::{self, NewEntry},
+    recheck::{self, Standing},
 };
 
 /// An open action in the hands of its customer, whose lock is held until the change ends.
@@ -48,6 +49,21 @@ impl<'a> Change<'a> {
             facts,
             nonce,
         })
+    }
+
+    /// Reads the customer's words again and weighs the request by them. Answers besides with the newest message that was
+    /// read: what is decided now stands against everything said up to it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn weigh(&mut self) -> Result<(Standing, i64), ActError> {
+        let action = &self.action;
+        let (standing, words) = recheck::weigh(&mut self.transaction, action, &self.facts).await?;
+        let through = words
+            .messages
+            .last()
+            .map_or(action.grounded_through, |message| message.sequence);
+        Ok((standing, through))
     }
 
     /// Ends without a change: the customer is shown the card as it is, and the showing is kept.

@@ -1,16 +1,11 @@
 //! Drops a line: the customer takes one payment out of a request of several.
 
 use countersign_domain::{ActionId, ActionKind, Secret};
-use countersign_store::grounding;
 use sqlx::PgPool;
 
 use crate::{
-    ActError, Card,
-    cards::NonceSource,
-    change::Change,
-    event::Detail,
-    next_version::NewEntry,
-    recheck::{self, Standing},
+    ActError, Card, cards::NonceSource, change::Change, event::Detail, next_version::NewEntry,
+    recheck::Standing,
 };
 
 /// Which line of which card.
@@ -37,15 +32,8 @@ pub async fn drop_line(
     nonce: NonceSource<'_>,
 ) -> Result<Card, ActError> {
     let mut change = Change::begin(pool, secret, which, nonce).await?;
-    let Change {
-        transaction,
-        action,
-        facts,
-        ..
-    } = &mut change;
-    let words = grounding::load(transaction, action.conversation, Some(action.id)).await?;
-    let entries = recheck::load_entries(transaction, action).await?;
-    let standing = recheck::recheck(action, &entries, &words, facts);
+    let (standing, through) = change.weigh().await?;
+    let action = &change.action;
     let mut values = action.values.clone();
     values.lines.retain(|line| line.line_number != input.line);
     let is_on_this_card = action.kind == ActionKind::Transfer
@@ -59,11 +47,7 @@ pub async fn drop_line(
             "This is the only payment left. Cancel the request instead.",
         ));
     }
-    let through = words
-        .messages
-        .last()
-        .map_or(action.grounded_through, |message| message.sequence)
-        .to_string();
+    let through = through.to_string();
     let entry = NewEntry {
         slot: "drop",
         line: input.line,

@@ -8,7 +8,7 @@ use countersign_provenance::{
 };
 use countersign_store::{
     action::{ActionError, StoredAction, StoredLine},
-    grounding::around,
+    grounding::{self, around},
 };
 use sqlx::PgConnection;
 
@@ -37,7 +37,22 @@ pub(crate) enum Standing {
     Unreproducible,
 }
 
-pub(crate) async fn load_entries(
+/// Reads the customer's words and panel entries and weighs an action by them. Answers with the words that were read, too.
+///
+/// # Errors
+/// When the database fails or holds what its schema forbids.
+pub(crate) async fn weigh(
+    connection: &mut PgConnection,
+    action: &StoredAction,
+    facts: &Facts,
+) -> Result<(Standing, Input), ActionError> {
+    let words = grounding::load(connection, action.conversation, Some(action.id)).await?;
+    let entries = load_entries(connection, action).await?;
+    let standing = recheck(action, &entries, &words, facts);
+    Ok((standing, words))
+}
+
+async fn load_entries(
     connection: &mut PgConnection,
     action: &StoredAction,
 ) -> Result<Vec<Entry>, ActionError> {

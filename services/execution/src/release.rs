@@ -8,7 +8,7 @@ use countersign_domain::{
 };
 use countersign_store::{
     action::{ActionError, StoredAction},
-    grounding, session,
+    session,
 };
 use sqlx::{PgPool, Postgres, Transaction};
 use uuid::Uuid;
@@ -138,9 +138,8 @@ async fn refusal(
     record: &ConfirmRecord,
     awaits_name: bool,
 ) -> Result<Option<&'static str>, ActError> {
-    let input = grounding::load(transaction, action.conversation, Some(action.id)).await?;
-    let entries = recheck::load_entries(transaction, action).await?;
-    match recheck::recheck(action, &entries, &input, facts) {
+    let (standing, _) = recheck::weigh(transaction, action, facts).await?;
+    match standing {
         Standing::Live { .. } | Standing::OnPanel => {}
         Standing::AsksAgain { .. } => return Ok(Some("taken_back")),
         Standing::Unreproducible => return Ok(Some("changed")),
