@@ -4,7 +4,30 @@
 //! then shows what the record says, which is true whatever this reader thought; a miss or a false alarm changes
 //! no request and no money.
 
-/// Words that report an act as done, in the eight languages of the chat. A verb of the first person says who did it, too.
+/// Verbs of the first person that say both what was done and who did it: "enviei", "wysłałem".
+const I_DID: &[&str] = &[
+    "enviei",
+    "transferi",
+    "paguei",
+    "bloqueei",
+    "cancelei",
+    "confirmei",
+    "envié",
+    "transferí",
+    "pagué",
+    "bloqueé",
+    "cancelé",
+    "wysłałem",
+    "wysłałam",
+    "przelałem",
+    "przelałam",
+    "zapłaciłem",
+    "zapłaciłam",
+    "zablokowałem",
+    "zablokowałam",
+];
+
+/// Words that report an act as done, in the eight languages of the chat; those of [`I_DID`] besides.
 const DONE: &[&str] = &[
     "sent",
     "paid",
@@ -126,25 +149,6 @@ const DONE: &[&str] = &[
     "anulowane",
     "zrealizowano",
     "zrealizowany",
-    "enviei",
-    "transferi",
-    "paguei",
-    "bloqueei",
-    "cancelei",
-    "confirmei",
-    "envié",
-    "transferí",
-    "pagué",
-    "bloqueé",
-    "cancelé",
-    "wysłałem",
-    "wysłałam",
-    "przelałem",
-    "przelałam",
-    "zapłaciłem",
-    "zapłaciłam",
-    "zablokowałem",
-    "zablokowałam",
 ];
 
 /// Words that turn such a sentence into a denial, a condition, a plan or a report of what the customer did.
@@ -161,42 +165,8 @@ const TURNS_IT: &[&str] = &[
 
 /// Words after which "you" or "to" are part of a claim: "I have sent 20 to Bob for you".
 const SPEAKS_OF_ITSELF: &[&str] = &[
-    "i",
-    "i've",
-    "we",
-    "we've",
-    "ich",
-    "wir",
-    "j'ai",
-    "nous",
-    "he",
-    "hemos",
-    "ho",
-    "abbiamo",
-    "ik",
-    "wij",
-    "heb",
-    "hebben",
-    "tenho",
-    "enviei",
-    "transferi",
-    "paguei",
-    "bloqueei",
-    "cancelei",
-    "confirmei",
-    "envié",
-    "transferí",
-    "pagué",
-    "bloqueé",
-    "cancelé",
-    "wysłałem",
-    "wysłałam",
-    "przelałem",
-    "przelałam",
-    "zapłaciłem",
-    "zapłaciłam",
-    "zablokowałem",
-    "zablokowałam",
+    "i", "i've", "we", "we've", "ich", "wir", "j'ai", "nous", "he", "hemos", "ho", "abbiamo", "ik",
+    "wij", "heb", "hebben", "tenho",
 ];
 
 /// Words that make a sentence a report of something that happened: "was sent", "is now frozen".
@@ -317,6 +287,10 @@ pub fn claims_done(reply: &str) -> Claim {
         .unwrap_or(Claim::None)
 }
 
+fn is_done(word: &str) -> bool {
+    DONE.contains(&word) || I_DID.contains(&word)
+}
+
 fn claim_of_sentence(sentence: &str) -> Claim {
     let lower = sentence.to_lowercase().replace('’', "'");
     let words: Vec<&str> = lower
@@ -329,13 +303,12 @@ fn claim_of_sentence(sentence: &str) -> Claim {
         let turned = before.any(|word| word.ends_with("n't") || TURNS_IT.contains(&word));
         return if turned { Claim::None } else { Claim::Clear };
     }
-    let Some(done) = words.iter().position(|word| DONE.contains(word)) else {
+    let Some(done) = words.iter().position(|word| is_done(word)) else {
         return Claim::None;
     };
     let before = &words[..done];
-    // A verb of the first person is both: it says what was done and who did it.
-    let up_to_it = &words[..=done];
-    let speaks_of_itself = up_to_it.iter().any(|word| SPEAKS_OF_ITSELF.contains(word));
+    let speaks_of_itself =
+        I_DID.contains(&words[done]) || before.iter().any(|word| SPEAKS_OF_ITSELF.contains(word));
     let turned = words.iter().enumerate().any(|(position, word)| {
         let negates = word.ends_with("n't") || TURNS_IT.contains(word);
         let harmless =

@@ -134,10 +134,7 @@ impl Guardrail for Bedrock {
             return Ok(Verdict::default());
         }
         let request = self.request(side, text)?;
-        let wait = Duration::from_secs(self.settings.seconds_max.into());
-        let (status, body) = tokio::time::timeout(wait, ask(&self.http, request))
-            .await
-            .map_err(|_| GuardError::Unavailable)??;
+        let (status, body) = ask(&self.http, request, self.settings.seconds_max).await?;
         match status {
             StatusCode::OK => verdict(&body, self.action(side)),
             status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
@@ -148,8 +145,19 @@ impl Guardrail for Bedrock {
     }
 }
 
-/// Sends a request and reads its bounded answer as JSON.
+/// Sends a request and reads its bounded answer as JSON, within so many seconds.
 pub(super) async fn ask(
+    http: &reqwest::Client,
+    request: reqwest::Request,
+    seconds_max: impl Into<u64>,
+) -> Result<(StatusCode, Value), GuardError> {
+    let wait = Duration::from_secs(seconds_max.into());
+    tokio::time::timeout(wait, exchange(http, request))
+        .await
+        .map_err(|_| GuardError::Unavailable)?
+}
+
+async fn exchange(
     http: &reqwest::Client,
     request: reqwest::Request,
 ) -> Result<(StatusCode, Value), GuardError> {

@@ -2,7 +2,7 @@
 //!
 //! Both usual forms are read: `{"labels": {"injection": 0.93}}`, and a list of `{"label": …, "score": …}`, nested or not.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use countersign_models::remote::{Endpoint, http_client};
@@ -66,10 +66,7 @@ impl Guardrail for Classifier {
             .json(&json!({"text": text}))
             .build();
         let request = request.map_err(|_| GuardError::Malformed)?;
-        let wait = Duration::from_secs(self.settings.seconds_max.into());
-        let (status, body) = tokio::time::timeout(wait, ask(&self.http, request))
-            .await
-            .map_err(|_| GuardError::Unavailable)??;
+        let (status, body) = ask(&self.http, request, self.settings.seconds_max).await?;
         match status {
             StatusCode::OK => verdict(&body, &self.settings.labels, self.action(side)),
             status if status.is_server_error() => Err(GuardError::Unavailable),
