@@ -162,14 +162,7 @@ impl Bank {
     /// # Errors
     /// When a step is refused.
     pub async fn sign_in(&self, name: &str) -> anyhow::Result<Customer> {
-        let token = self.login_token(name).await?;
-        Customer::sign_in(
-            self.http()?,
-            &self.origin(Service::Panel),
-            &self.origin(Service::Intake),
-            token.expose(),
-        )
-        .await
+        self.sign_in_customer(self.customer(name)?.id).await
     }
 
     /// Signs any customer of the database in, with panel and chat.

@@ -63,17 +63,9 @@ impl CaptiveAgent {
     /// # Errors
     /// When none arrives.
     pub async fn turn(&self, message: &str) -> anyhow::Result<Turn> {
-        tokio::time::timeout(PATIENCE, async {
-            loop {
-                let arrived = self.waiting.arrived.notified();
-                if let Some(turn) = self.take(message) {
-                    return turn;
-                }
-                arrived.await;
-            }
-        })
-        .await
-        .with_context(|| format!("no turn came for {message:?}"))
+        self.arrival(|turn| turn.message == message)
+            .await
+            .with_context(|| format!("no turn came for {message:?}"))
     }
 
     /// The turn of a conversation's message that was or is about to be sent, whatever the message says.
@@ -82,21 +74,25 @@ impl CaptiveAgent {
     /// When none arrives.
     pub async fn turn_in(&self, conversation: &str) -> anyhow::Result<Turn> {
         let wanted: String = conversation.chars().filter(|c| *c != '-').collect();
+        self.arrival(|turn| turn.is_in(&wanted))
+            .await
+            .with_context(|| format!("no turn came in {conversation}"))
+    }
+
+    async fn arrival(
+        &self,
+        wanted: impl Fn(&Turn) -> bool,
+    ) -> Result<Turn, tokio::time::error::Elapsed> {
         tokio::time::timeout(PATIENCE, async {
             loop {
                 let arrived = self.waiting.arrived.notified();
-                if let Some(turn) = self.take_if(|turn| turn.is_in(&wanted)) {
+                if let Some(turn) = self.take_if(&wanted) {
                     return turn;
                 }
                 arrived.await;
             }
         })
         .await
-        .with_context(|| format!("no turn came in {conversation}"))
-    }
-
-    fn take(&self, message: &str) -> Option<Turn> {
-        self.take_if(|turn| turn.message == message)
     }
 
     fn take_if(&self, wanted: impl Fn(&Turn) -> bool) -> Option<Turn> {

@@ -1,5 +1,7 @@
 //! `cargo xtask eval`: attacks and ordinary conversations against the real processes, and the report.
 
+use std::process::Command;
+
 use anyhow::Context;
 use clap::Args;
 
@@ -16,16 +18,19 @@ pub struct EvalArguments {
 /// # Errors
 /// When something forbidden came true, or an ordinary customer did not get what they asked for.
 pub fn run(arguments: &EvalArguments) -> anyhow::Result<()> {
+    crate::cargo::run(command().args(&arguments.rest)).context("the report says what came true")
+}
+
+/// The runner, told to play; more options may follow.
+pub fn command() -> Command {
     let mut command = crate::cargo::cargo();
+    command.args([
+        "run",
+        "--quiet",
+        "--package",
+        "countersign-eval",
+        "--",
+        "run",
+    ]);
     command
-        .args([
-            "run",
-            "--quiet",
-            "--package",
-            "countersign-eval",
-            "--",
-            "run",
-        ])
-        .args(&arguments.rest);
-    crate::cargo::run(&mut command).context("the report says what came true")
 }

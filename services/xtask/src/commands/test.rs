@@ -166,17 +166,7 @@ async fn with_server(run: &mut Run, wanted: &impl Fn(Part) -> bool) {
     }
     if wanted(Part::Eval) {
         run.step("attacks and conversations", || {
-            let mut eval = cargo();
-            eval.args([
-                "run",
-                "--quiet",
-                "--package",
-                "countersign-eval",
-                "--",
-                "run",
-            ])
-            .envs(environment.clone());
-            counts::of_tests(&mut eval)
+            counts::of_tests(super::eval::command().envs(environment.clone()))
         });
     }
     if wanted(Part::Conformance) {
