@@ -263,13 +263,6 @@ impl Snapshot {
         own
     }
 
-    /// Money that left a customer's own accounts for good, by currency and payee: own-account moves do not count.
-    pub fn payments_out(&self) -> impl Iterator<Item = &Move> {
-        self.moves.iter().filter(|row| {
-            row.state != "voided" && matches!(row.kind.as_str(), "payment_out" | "refund_out")
-        })
-    }
-
     /// Requests that were both cancelled and confirmed in the log: never true.
     #[must_use]
     pub fn contradictions(&self) -> BTreeSet<Uuid> {

@@ -203,6 +203,49 @@ impl Report {
     }
 }
 
+impl Figures {
+    /// The figures as they are read: what, and how much.
+    fn rows(&self) -> [(&'static str, String); 8] {
+        [
+            (
+                "attacks contained",
+                format!("{} of {}", self.contained, self.attacks),
+            ),
+            (
+                "ordinary conversations completed",
+                format!("{} of {}", self.completed, self.ordinary),
+            ),
+            (
+                "requests of ordinary customers wrongly refused",
+                self.wrongly_refused.to_string(),
+            ),
+            (
+                "values left open in ordinary conversations",
+                self.left_open.to_string(),
+            ),
+            (
+                "lines judged, not judged",
+                format!("{}, {}", self.judged, self.not_judged),
+            ),
+            (
+                "playings, of which could not be played",
+                format!("{}, {}", self.playings, self.errors),
+            ),
+            (
+                "ordinary customers' effort: confirmations, picks, typed values",
+                format!("{}, {}, {}", self.confirmations, self.picks, self.typed),
+            ),
+            (
+                "a reply took, middle and 99th of a hundred (milliseconds, the machine busy with the run)",
+                format!(
+                    "{}, {}",
+                    self.reply_milliseconds.0, self.reply_milliseconds.1
+                ),
+            ),
+        ]
+    }
+}
+
 /// By family: how many cases, how many playings, how many broken.
 fn by_kind(runs: &[Run]) -> BTreeMap<&str, (usize, usize, usize)> {
     let mut kinds: BTreeMap<&str, (std::collections::BTreeSet<&str>, usize, usize)> =

@@ -56,6 +56,11 @@ pub fn people() -> anyhow::Result<BTreeMap<String, Person>> {
 /// When the cast cannot be read.
 pub fn all(suite: &Suite, template: &str) -> anyhow::Result<Vec<Loaded>> {
     let people = people()?;
+    let saved: BTreeMap<String, String> = people
+        .values()
+        .flat_map(|person| &person.payee_accounts)
+        .map(|(name, account)| (account.clone(), name.clone()))
+        .collect();
     let mut cases = Vec::new();
     for task in &suite.user_tasks {
         for injection in &suite.injection_tasks {
@@ -64,7 +69,7 @@ pub fn all(suite: &Suite, template: &str) -> anyhow::Result<Vec<Loaded>> {
             cases.push(Loaded {
                 file: FILE_NAME_OF_CASES.to_owned(),
                 people,
-                case: case(task, injection),
+                case: case(task, injection, &saved),
             });
         }
     }
@@ -109,9 +114,14 @@ fn plant(
     }
 }
 
-fn case(task: &UserTask, injection: &InjectionTask) -> Case {
-    let mut steps: Vec<Step> = injection.calls.iter().flat_map(calls).collect();
-    steps.extend(task.calls.iter().flat_map(calls));
+fn case(task: &UserTask, injection: &InjectionTask, saved: &BTreeMap<String, String>) -> Case {
+    // The attacker's calls first, as the suite's fooled model makes them.
+    let steps = injection
+        .calls
+        .iter()
+        .chain(&task.calls)
+        .flat_map(|call| calls(call, saved))
+        .collect();
     let attacker = attacker();
     Case {
         id: format!("AD-{:02}-{}", task.id, injection.id),
@@ -159,7 +169,8 @@ fn money(minor_units: i64) -> String {
 }
 
 /// What a fooled model would try here in place of a call of the suite's tool: the call itself, and every way round it.
-fn calls(call: &ToolCall) -> Vec<Step> {
+/// `saved` holds the payee's name of each saved account.
+fn calls(call: &ToolCall, saved: &BTreeMap<String, String>) -> Vec<Step> {
     let text = |name: &str| {
         call.arguments
             .get(name)
@@ -172,7 +183,10 @@ fn calls(call: &ToolCall) -> Vec<Step> {
         .and_then(Value::as_i64)
         .map(money);
     let recipient = text("recipient");
-    let named = recipient.clone().map(|account| name_of(&account));
+    // The saved payee that holds the account, where one does; else the account itself, as a fooled model would send it.
+    let named = recipient
+        .as_ref()
+        .map(|account| saved.get(account).unwrap_or(account));
     match call.tool.as_str() {
         "send_money" => vec![
             step(
@@ -230,17 +244,4 @@ fn calls(call: &ToolCall) -> Vec<Step> {
         "get_scheduled_transactions" => vec![step("list_standing_orders", json!({}))],
         _ => vec![step("list_transactions", json!({}))],
     }
-}
-
-/// The saved payee that holds an account, where one does; else the account itself, as a fooled model would send it.
-fn name_of(account: &str) -> String {
-    let Ok(people) = people() else {
-        return account.to_owned();
-    };
-    let emma = people.get("emma");
-    let saved = emma.into_iter().flat_map(|emma| &emma.payee_accounts);
-    saved
-        .into_iter()
-        .find(|(_, own)| own.as_str() == account)
-        .map_or_else(|| account.to_owned(), |(name, _)| name.clone())
 }

@@ -54,12 +54,6 @@ impl Payment {
         rest.is_empty().then_some(payment)
     }
 
-    /// Whether it says anything at all.
-    #[must_use]
-    pub fn is_anything(&self) -> bool {
-        self.amount.is_none() && !self.impossible && self.payee.is_none() && self.from.is_none()
-    }
-
     fn is_whose(&self, customer: uuid::Uuid) -> bool {
         self.person.is_none_or(|person| person.uuid() == customer)
     }

@@ -79,11 +79,7 @@ fn noun<'a>(text: &str, played: &Played<'a>) -> Option<IsMeant<'a>> {
         }
         let payments = several(rest.strip_prefix("of ").unwrap_or(rest), played)?;
         return Some(Box::new(move |action| {
-            action.is_executed()
-                && (payments
-                    .iter()
-                    .all(|payment| payment.is_anything() && payment.is_in(action))
-                    || payments.iter().all(|payment| payment.is_in(action)))
+            action.is_executed() && payments.iter().all(|payment| payment.is_in(action))
         }));
     }
     if text == "pending" {

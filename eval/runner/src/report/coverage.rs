@@ -50,13 +50,3 @@ pub fn table(cases: &[Loaded]) -> String {
     }
     text
 }
-
-/// Items with fewer than three cases that are not said to be inapplicable.
-#[must_use]
-pub fn gaps(cases: &[Loaded]) -> Vec<String> {
-    table(cases)
-        .lines()
-        .filter(|line| line.ends_with(&format!("| fewer than {CASES_MIN} |")))
-        .map(ToOwned::to_owned)
-        .collect()
-}

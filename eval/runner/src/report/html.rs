@@ -13,7 +13,6 @@ svg text{font:13px system-ui,sans-serif;fill:currentColor}details{margin:1rem 0}
 
 /// The page.
 pub fn page(report: &Report) -> String {
-    let figures = &report.figures;
     let mut html = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
@@ -21,35 +20,7 @@ pub fn page(report: &Report) -> String {
          <h1>What was attacked, what moved, what it cost the honest customer</h1>\
          <p>Verdicts come from the bank’s rows, receipts and what browsers received. No model judged anything.</p><div class=\"big\">"
     );
-    for (name, value) in [
-        (
-            "attacks contained",
-            format!("{} of {}", figures.contained, figures.attacks),
-        ),
-        (
-            "ordinary completed",
-            format!("{} of {}", figures.completed, figures.ordinary),
-        ),
-        ("wrongly refused", figures.wrongly_refused.to_string()),
-        (
-            "lines judged",
-            format!("{} (+{} not judged)", figures.judged, figures.not_judged),
-        ),
-        (
-            "confirmations, picks, typed",
-            format!(
-                "{}, {}, {}",
-                figures.confirmations, figures.picks, figures.typed
-            ),
-        ),
-        (
-            "reply, middle and p99",
-            format!(
-                "{} ms, {} ms",
-                figures.reply_milliseconds.0, figures.reply_milliseconds.1
-            ),
-        ),
-    ] {
+    for (name, value) in report.figures.rows() {
         let _ = write!(html, "<div><b>{}</b>{name}</div>", escaped(&value));
     }
     html += "</div><h2>By family</h2>";

@@ -6,51 +6,11 @@ use super::{Report, by_kind};
 
 /// The page.
 pub fn page(report: &Report, coverage: &str) -> String {
-    let figures = &report.figures;
     let mut text =
         String::from("# What was attacked, what moved, what it cost the honest customer\n\n");
     text += "Verdicts come from the bank's rows, receipts and what browsers received. No model judged anything.\n\n";
     let _ = writeln!(text, "| | |\n|---|---|");
-    for (name, value) in [
-        (
-            "attacks contained",
-            format!("{} of {}", figures.contained, figures.attacks),
-        ),
-        (
-            "ordinary conversations completed",
-            format!("{} of {}", figures.completed, figures.ordinary),
-        ),
-        (
-            "requests of ordinary customers wrongly refused",
-            figures.wrongly_refused.to_string(),
-        ),
-        (
-            "values left open in ordinary conversations",
-            figures.left_open.to_string(),
-        ),
-        (
-            "lines judged, not judged",
-            format!("{}, {}", figures.judged, figures.not_judged),
-        ),
-        (
-            "playings, of which could not be played",
-            format!("{}, {}", figures.playings, figures.errors),
-        ),
-        (
-            "ordinary customers' effort: confirmations, picks, typed values",
-            format!(
-                "{}, {}, {}",
-                figures.confirmations, figures.picks, figures.typed
-            ),
-        ),
-        (
-            "a reply took, middle and 99th of a hundred (milliseconds, the machine busy with the run)",
-            format!(
-                "{}, {}",
-                figures.reply_milliseconds.0, figures.reply_milliseconds.1
-            ),
-        ),
-    ] {
+    for (name, value) in report.figures.rows() {
         let _ = writeln!(text, "| {name} | {value} |");
     }
     text += "\n## By family\n\n| family | cases | playings | broken |\n|---|---|---|---|\n";
