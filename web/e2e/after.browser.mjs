@@ -4,26 +4,24 @@ import { after, before, test } from "node:test";
 
 import { startBank } from "./bank.mjs";
 import { launchBrowser } from "./browser.mjs";
-
-/** A card counts as looked at after a second. */
-const LOOK_MS = 1_150;
+import { cardOf, inState, LOOK_MS, picture } from "./cards.mjs";
+import { ledgerOf } from "./ledger.mjs";
+import { requestsOf } from "./requests.mjs";
 
 let bank;
 let browser;
+let toBob;
+let number, balance;
 
 before(async () => {
   [bank, browser] = await Promise.all([startBank(), launchBrowser()]);
+  ({ toBob } = requestsOf(bank));
+  ({ number, balance } = ledgerOf(bank));
 });
 after(async () => {
   await browser?.close();
   await bank?.stop();
 });
-
-/** Pictures for somebody to look at, where a folder is named for them. */
-async function picture(page, name) {
-  const folder = process.env.COUNTERSIGN_PICTURES;
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
 
 async function signIn(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...options });
@@ -39,42 +37,9 @@ async function signIn(options = {}) {
   return { context, page, said };
 }
 
-const number = async (sql) => Number((await bank.query(sql))[0].n);
-const balance = () =>
-  number(
-    `SELECT balance_minor_units::text AS n FROM bank.account_balance JOIN bank.account a USING (customer_id, account_id)
-       JOIN bank.customer USING (customer_id) WHERE display_name = 'Ada' AND a.is_default`,
-  );
-
-let conversations = 0;
-
-/** A request for a number of euros to Bob, typed by Ada and prepared by the model side. */
-async function toBob(euros) {
-  conversations += 1;
-  const talk = `md5('after ${conversations}')::uuid`;
-  const ada = "(SELECT customer_id FROM bank.customer WHERE display_name = 'Ada')";
-  const [{ id }] = await bank.query("SELECT gen_random_uuid()::text AS id");
-  await bank.plant(
-    `INSERT INTO bank.conversation (customer_id, conversation_id) SELECT ${ada}, ${talk};
-     INSERT INTO bank.utterance (customer_id, conversation_id, utterance_id, client_message_id, body)
-     SELECT ${ada}, ${talk}, gen_random_uuid(), gen_random_uuid(), 'Send ${euros} to Bob';
-     INSERT INTO bank.pending_action (customer_id, action_id, conversation_id, kind, target_key, grounded_through)
-     VALUES (${ada}, '${id}', ${talk}, 'transfer', 'transfer', (SELECT max(sequence) FROM bank.utterance WHERE conversation_id = ${talk}));
-     INSERT INTO bank.pending_version (customer_id, action_id, version, currency, from_account_id, rules_version, provenance_version)
-     SELECT customer_id, '${id}', 1, currency, account_id, 'rules/1', 'provenance/2' FROM bank.account WHERE customer_id = ${ada} AND is_default;
-     INSERT INTO bank.pending_line (customer_id, action_id, version, line_number, payee_id, amount_minor_units)
-     VALUES (${ada}, '${id}', 1, 1, (SELECT payee_id FROM bank.payee WHERE customer_id = ${ada} AND name = 'Bob Smith'), ${euros * 100})`,
-  );
-  return { id, selector: `#card-act_${id.replaceAll("-", "")}` };
-}
-
-const inState = (page, request, state) =>
-  page.locator(`${request.selector}[data-state="${state}"]`).waitFor({ timeout: 10_000 });
-
 /** Looks at the card for as long as it takes, and presses its button. */
 async function press(page, request) {
-  const card = page.locator(request.selector);
-  await card.waitFor();
+  const card = await cardOf(page, request);
   await page.waitForTimeout(LOOK_MS);
   await card.locator(".confirm").click();
   return card;

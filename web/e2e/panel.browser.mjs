@@ -5,23 +5,25 @@ import { after, before, beforeEach, test } from "node:test";
 
 import { startBank } from "./bank.mjs";
 import { launchBrowser } from "./browser.mjs";
-
-/** A card counts as looked at after a second. */
-const LOOK_MS = 1_150;
+import { cardOf, inState, LOOK_MS } from "./cards.mjs";
+import { ledgerOf } from "./ledger.mjs";
+import { requestsOf } from "./requests.mjs";
 
 let bank;
 let browser;
+let writes, asks, toBob, clear;
+let number, balance, executions;
 
 before(async () => {
   [bank, browser] = await Promise.all([startBank(), launchBrowser()]);
+  ({ writes, asks, toBob, clear } = requestsOf(bank));
+  ({ number, balance, executions } = ledgerOf(bank));
 });
 after(async () => {
   await browser?.close();
   await bank?.stop();
 });
-beforeEach(async () => {
-  await bank.plant("UPDATE bank.pending_action SET state = 'cancelled' WHERE state IN ('pending', 'held')");
-});
+beforeEach(() => clear());
 
 /** Signs Ada in in a browser of her own. */
 async function signIn(options = {}) {
@@ -34,59 +36,6 @@ async function signIn(options = {}) {
   await page.locator("#waiting-count").waitFor();
   return { context, page, said };
 }
-
-const number = async (sql) => Number((await bank.query(sql))[0].n);
-const balance = () =>
-  number(
-    `SELECT balance_minor_units::text AS n FROM bank.account_balance JOIN bank.account a USING (customer_id, account_id)
-       JOIN bank.customer USING (customer_id) WHERE display_name = 'Ada' AND a.is_default`,
-  );
-const executions = () => number("SELECT count(*)::text AS n FROM bank.execution");
-
-let conversations = 0;
-
-/** What the customer typed in a conversation, as the chat's origin records it. */
-async function writes(text, conversation = ++conversations) {
-  const id = `md5('browser ${conversation}')::uuid`;
-  await bank.plant(
-    `INSERT INTO bank.conversation (customer_id, conversation_id) SELECT customer_id, ${id} FROM bank.customer WHERE display_name = 'Ada'
-       ON CONFLICT DO NOTHING;
-     INSERT INTO bank.utterance (customer_id, conversation_id, utterance_id, client_message_id, body)
-     SELECT customer_id, ${id}, gen_random_uuid(), gen_random_uuid(), '${text}' FROM bank.customer WHERE display_name = 'Ada'`,
-  );
-  return conversation;
-}
-
-/** What the model side asks for in that conversation: a transfer, perhaps in place of an older one. */
-async function asks(conversation, { payee = null, amount = null, instead = null }) {
-  const [{ id }] = await bank.query("SELECT gen_random_uuid()::text AS id");
-  const talk = `md5('browser ${conversation}')::uuid`;
-  const ada = "(SELECT customer_id FROM bank.customer WHERE display_name = 'Ada')";
-  const to = payee === null ? "NULL" : `(SELECT payee_id FROM bank.payee WHERE customer_id = ${ada} AND name = '${payee}')`;
-  await bank.plant(
-    `${instead === null ? "" : `UPDATE bank.pending_action SET state = 'superseded', superseded_by = '${id}' WHERE action_id = '${instead.id}';`}
-     INSERT INTO bank.pending_action (customer_id, action_id, conversation_id, kind, target_key, grounded_through)
-     VALUES (${ada}, '${id}', ${talk}, 'transfer', 'transfer', (SELECT max(sequence) FROM bank.utterance WHERE conversation_id = ${talk}));
-     INSERT INTO bank.pending_version (customer_id, action_id, version, currency, from_account_id, rules_version, provenance_version)
-     SELECT customer_id, '${id}', 1, currency, account_id, 'rules/1', 'provenance/2' FROM bank.account WHERE customer_id = ${ada} AND is_default;
-     INSERT INTO bank.pending_line (customer_id, action_id, version, line_number, payee_id, amount_minor_units)
-     VALUES (${ada}, '${id}', 1, 1, ${to}, ${amount ?? "NULL"})`,
-  );
-  return { id, selector: `#card-act_${id.replaceAll("-", "")}`, conversation };
-}
-
-/** A request for a number of euros to Bob, asked for and prepared. */
-const toBob = async (euros) => asks(await writes(`Send ${euros} to Bob`), { payee: "Bob Smith", amount: euros * 100 });
-
-/** The card of a request once it stands on the page. */
-async function cardOf(page, request) {
-  const card = page.locator(request.selector);
-  await card.waitFor();
-  return card;
-}
-
-const inState = (page, request, state) =>
-  page.locator(`${request.selector}[data-state="${state}"]`).waitFor({ timeout: 10_000 });
 
 const focused = (page) => page.evaluate(() => `${document.activeElement.tagName}.${document.activeElement.className}`);
 

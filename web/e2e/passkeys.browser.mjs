@@ -4,18 +4,19 @@ import { after, before, beforeEach, test } from "node:test";
 
 import { startBank } from "./bank.mjs";
 import { launchBrowser } from "./browser.mjs";
+import { inState, LOOK_MS, picture } from "./cards.mjs";
+import { ledgerOf } from "./ledger.mjs";
 import { requestsOf } from "./requests.mjs";
-
-/** A card counts as looked at after a second. */
-const LOOK_MS = 1_150;
 
 let bank;
 let browser;
 let requests;
+let executions;
 
 before(async () => {
   [bank, browser] = await Promise.all([startBank(), launchBrowser()]);
   requests = requestsOf(bank);
+  ({ executions } = ledgerOf(bank));
 });
 after(async () => {
   await browser?.close();
@@ -25,12 +26,6 @@ beforeEach(async () => {
   await requests.clear();
   await bank.plant("UPDATE bank.passkey SET removed_at = bank.bank_clock() WHERE removed_at IS NULL");
 });
-
-/** Pictures for somebody to look at, where a folder is named for them. */
-async function picture(page, name) {
-  const folder = process.env.COUNTERSIGN_PICTURES;
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
 
 /** Signs Ada in, in a browser of her own with a device that verifies her. */
 async function signIn() {
@@ -50,8 +45,6 @@ async function signIn() {
   return { context, page, said, tell };
 }
 
-const number = async (sql) => Number((await bank.query(sql))[0].n);
-const executions = () => number("SELECT count(*)::text AS n FROM bank.execution");
 const toStranger = () => requests.transfer("Send 20 to Bright Solar", { payee: "Bright Solar", amount: 2_000 });
 
 async function setUp(page, name = "My phone") {
@@ -68,9 +61,6 @@ async function press(page, request) {
   await page.waitForTimeout(LOOK_MS);
   await button.click();
 }
-
-const inState = (page, request, state) =>
-  page.locator(`${request.selector}[data-state="${state}"]`).waitFor({ timeout: 15_000 });
 
 test("a card that wants a passkey leads to one and back, and is confirmed with it", async () => {
   const { page, context, said } = await signIn();

@@ -6,10 +6,9 @@ import { after, before, beforeEach, test } from "node:test";
 import { assertAccessible } from "./axe.mjs";
 import { startBank } from "./bank.mjs";
 import { launchBrowser } from "./browser.mjs";
+import { cardOf, LOOK_MS, picture } from "./cards.mjs";
 import { requestsOf } from "./requests.mjs";
 
-/** A card counts as looked at after a second. */
-const LOOK_MS = 1_150;
 const PLACES = ["/", "/accounts", "/activity", "/receipts", "/limits", "/passkeys"];
 
 let bank;
@@ -26,12 +25,6 @@ after(async () => {
 });
 beforeEach(() => requests.clear());
 
-/** Pictures for somebody to look at, where a folder is named for them. */
-async function picture(page, name) {
-  const folder = process.env.COUNTERSIGN_PICTURES;
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
-
 async function signIn(options = {}, withChat = true) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...options });
   context.setDefaultTimeout(15_000);
@@ -42,13 +35,7 @@ async function signIn(options = {}, withChat = true) {
   return { context, page };
 }
 
-const toBob = () => requests.transfer("Send 20 to Bob", { payee: "Bob Smith", amount: 2_000 });
-const cardOf = async (page, request) => {
-  const card = page.locator(request.selector);
-  await card.waitFor();
-  return card;
-};
-
+const toBob = () => requests.toBob(20);
 test("every place of the panel, with the chat beside it, passes axe in light and dark", async (t) => {
   for (const colorScheme of ["light", "dark"]) {
     const { page, context } = await signIn({ colorScheme });
