@@ -83,27 +83,6 @@ text_enum! {
     }
 }
 
-impl ActionState {
-    /// Whether the database lets a state follow this one (design: the action's state machine).
-    pub const fn may_become(self, next: Self) -> bool {
-        matches!(
-            (self, next),
-            (
-                Self::Pending,
-                Self::Superseded
-                    | Self::Cancelled
-                    | Self::Expired
-                    | Self::Refused
-                    | Self::Held
-                    | Self::Confirmed
-            ) | (
-                Self::Held,
-                Self::Confirmed | Self::Cancelled | Self::Expired
-            )
-        )
-    }
-}
-
 text_enum! {
     /// What a request about a standing order asks for.
     OrderOperation ("standing-order operations") {
@@ -161,18 +140,6 @@ text_enum! {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_terminal_state_has_no_edge() {
-        for state in ActionState::ALL {
-            let terminal = !matches!(state, ActionState::Pending | ActionState::Held);
-            let edges = ActionState::ALL
-                .iter()
-                .filter(|next| state.may_become(**next))
-                .count();
-            assert_eq!(terminal, edges == 0, "{state}");
-        }
-    }
 
     #[test]
     fn the_text_of_every_kind_reads_back() {

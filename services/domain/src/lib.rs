@@ -7,6 +7,7 @@
 pub mod action;
 pub mod codes;
 pub mod ids;
+pub mod lifecycle;
 pub mod limits;
 pub mod money;
 pub mod name_check;

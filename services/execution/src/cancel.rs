@@ -1,6 +1,6 @@
 //! Cancel: always possible while a request is open, without a step-up.
 
-use countersign_domain::{ActionId, ActionState, Secret};
+use countersign_domain::{ActionId, ActionState, Secret, lifecycle::ActionAct};
 use countersign_store::{action::StoredAction, session};
 use sqlx::{PgPool, Postgres, Transaction};
 
@@ -25,13 +25,12 @@ pub async fn cancel(
     session::lock_customer(&mut transaction).await?;
     let action = load_one(&mut transaction, which).await?;
     let facts = Facts::load(&mut transaction).await?;
-    match action.state {
-        ActionState::Pending | ActionState::Held => {}
-        ActionState::Cancelled => return show(&mut transaction, &action, &facts, nonce).await,
-        _ => {
-            let card = show(&mut transaction, &action, &facts, nonce).await?;
-            return Err(ActError::NotOpen(Box::new(card)));
-        }
+    if action.state.after(ActionAct::Cancel).is_none() {
+        let card = show(&mut transaction, &action, &facts, nonce).await?;
+        return match action.state {
+            ActionState::Cancelled => Ok(card),
+            _ => Err(ActError::NotOpen(Box::new(card))),
+        };
     }
     write(&mut transaction, &action, "cancelled").await?;
     let action = load_one(&mut transaction, which).await?;

@@ -2,6 +2,7 @@
 
 use countersign_domain::{
     ActionId, ActionKind, Secret, TransferId,
+    lifecycle::ActionAct,
     record::{challenge, executed_hash},
     text::{NoteError, check_note},
 };
@@ -142,7 +143,8 @@ pub async fn confirm(
     if action.state == countersign_domain::ActionState::Expired {
         return Err(ActError::Expired);
     }
-    if action.state != countersign_domain::ActionState::Pending {
+    // What is held was pressed before: only what can still be held or run is open to a press.
+    if action.state.after(ActionAct::Hold).is_none() {
         let card = show(&mut transaction, &action, &facts, nonce).await?;
         return Err(ActError::NotOpen(Box::new(card)));
     }

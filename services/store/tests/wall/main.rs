@@ -4,4 +4,5 @@ mod actors;
 mod forbidden;
 mod form;
 mod ledger;
+mod lifecycle;
 mod snapshot;

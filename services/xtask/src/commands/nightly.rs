@@ -22,6 +22,18 @@ enum Run {
         #[arg(long)]
         seed: Option<u64>,
     },
+    /// Random sequences of everything that can happen to a request, on a real database, against a model
+    Sequences {
+        /// How many sequences
+        #[arg(long, default_value_t = 100_000)]
+        count: u64,
+        /// The first one's seed; each next one has the next number
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Databases at once
+        #[arg(long, default_value_t = 3)]
+        workers: u64,
+    },
     /// libFuzzer over the readers of strangers' bytes: the targets of `fuzz/`
     Fuzz {
         /// How long each target runs
@@ -38,6 +50,11 @@ pub fn run(arguments: &NightlyArguments) -> anyhow::Result<()> {
     let (chats, seed) = match arguments.run {
         Run::Provenance { chats, seed } => (chats, seed),
         Run::Fuzz { seconds } => return crate::fuzz::run(seconds),
+        Run::Sequences {
+            count,
+            seed,
+            workers,
+        } => return sequences(count, seed, workers),
     };
     let mut command = crate::cargo::cargo();
     command
@@ -53,4 +70,22 @@ pub fn run(arguments: &NightlyArguments) -> anyhow::Result<()> {
         .args(seed.map(|seed| seed.to_string()));
     crate::cargo::run(&mut command)
         .context("the run found what must not be; its seed makes the same chats again")
+}
+
+/// The panel's own runner of sequences, in a release build; a failure prints the seed of its sequence.
+fn sequences(count: u64, seed: u64, workers: u64) -> anyhow::Result<()> {
+    let mut command = crate::cargo::cargo();
+    command
+        .args(["test", "--release", "--quiet"])
+        .args([
+            "--package",
+            "countersign-panel",
+            "--test",
+            "sequences",
+            "--",
+        ])
+        .args(["--count", &count.to_string()])
+        .args(["--seed", &seed.to_string()])
+        .args(["--workers", &workers.to_string()]);
+    crate::cargo::run(&mut command).context("a sequence broke; its seed plays it again")
 }
