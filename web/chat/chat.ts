@@ -4,6 +4,7 @@
 import { Compose, type Draft } from "./compose.js";
 import { make, required } from "./dom.js";
 import { readLines } from "./lines.js";
+import { recordInWords } from "./record.js";
 import { call, carriedDraft, open, type Opened, Refused, SessionEnded } from "./session.js";
 import { toBytes, wholeText } from "./spans.js";
 import { addKept, clear, Reply, Sent } from "./transcript.js";
@@ -22,6 +23,8 @@ interface Message extends Draft {
 }
 
 let conversation = "";
+/** The language of the bank's own words. */
+let locale = "en";
 let running: AbortController | null = null;
 /** Why the running reply was stopped by the customer; null while it was not. */
 let stopped: "stop" | "newer message" | null = null;
@@ -72,7 +75,7 @@ async function send(message: Message): Promise<void> {
       else if (line.type === "flagged") reply.flagged(line.tool);
       else if (line.type === "looked_at") reply.looked(line.tool);
       else if (line.type === "prepared") reply.prepared();
-      else if (line.type === "nothing_done") reply.nothingDone();
+      else if (line.type === "corrected") reply.corrected(recordInWords(line.record, locale));
       else if (line.type === "done") trouble = null;
       else trouble = words.failure(line.code);
     }
@@ -132,6 +135,7 @@ function suggest(): void {
 
 function show(opened: Opened): void {
   conversation = opened.conversation;
+  locale = opened.locale;
   clear();
   for (const message of opened.history) {
     if (message.role === "customer") {
@@ -141,7 +145,7 @@ function show(opened: Opened): void {
     const reply = new Reply();
     reply.append(message.text);
     for (const tool of message.looked_at) reply.looked(tool);
-    if (message.nothing_done) reply.nothingDone();
+    if (message.corrected !== null) reply.corrected(recordInWords(message.corrected, locale));
     const trouble = {
       complete: null,
       stopped: words.STOPPED,

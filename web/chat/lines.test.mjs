@@ -10,6 +10,7 @@ const reply = [
   { type: "foreign", text: "evil.example" },
   { type: "looked_at", tool: "list_payees" },
   { type: "flagged", tool: "list_payees" },
+  { type: "corrected", record: { confirmed: [], waiting: ["transfer"], dropped: [] } },
   { type: "done" },
 ];
 const bytes = new TextEncoder().encode(reply.map((line) => `${JSON.stringify(line)}\n`).join(""));

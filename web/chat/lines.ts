@@ -1,5 +1,7 @@
 // A reply arrives as one JSON object a line. Pieces of the stream end anywhere, also inside a character.
 
+import { asRecord, type Record as BankRecord } from "./record.js";
+
 /** One line of a reply. Lines of another form are passed over. */
 export type Line =
   | { readonly type: "recorded"; readonly utterance: string }
@@ -8,7 +10,7 @@ export type Line =
   | { readonly type: "flagged"; readonly tool: string }
   | { readonly type: "looked_at"; readonly tool: string }
   | { readonly type: "prepared"; readonly action: string }
-  | { readonly type: "nothing_done" }
+  | { readonly type: "corrected"; readonly record: BankRecord }
   | { readonly type: "done" }
   | { readonly type: "failed"; readonly code: string };
 
@@ -48,7 +50,11 @@ export function parseLine(text: string): Line | null {
   }
   if (typeof value !== "object" || value === null || !("type" in value)) return null;
   const member = { recorded: "utterance", text: "text", foreign: "text", flagged: "tool", looked_at: "tool", prepared: "action", failed: "code" };
-  if (value.type === "done" || value.type === "nothing_done") return { type: value.type };
+  if (value.type === "done") return { type: "done" };
+  if (value.type === "corrected") {
+    const record = asRecord((value as { readonly record?: unknown }).record);
+    return record === null ? null : { type: "corrected", record };
+  }
   if (typeof value.type !== "string" || !Object.hasOwn(member, value.type)) return null;
   const name = member[value.type as keyof typeof member];
   return typeof (value as Record<string, unknown>)[name] === "string" ? (value as Line) : null;

@@ -1,6 +1,8 @@
 // Who the chat is: the panel hands over a one-use code, the bank gives a bearer for it, and the bearer lives in
 // this module's memory only. No cookie and no storage API; losing it costs one reload, which brings a new code.
 
+import type { Record as BankRecord } from "./record.js";
+
 /** A message of the conversation as the bank kept it. */
 export type Kept =
   | { readonly role: "customer"; readonly text: string }
@@ -9,13 +11,14 @@ export type Kept =
       readonly text: string;
       readonly state: "running" | "complete" | "stopped" | "failed";
       readonly looked_at: readonly string[];
-      readonly nothing_done: boolean;
+      readonly corrected: BankRecord | null;
     };
 
 /** What the bank answers to a code. */
 export interface Opened {
   readonly conversation: string;
   readonly customer_name: string;
+  readonly locale: string;
   readonly history: readonly Kept[];
 }
 

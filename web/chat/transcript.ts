@@ -2,7 +2,7 @@
 
 import { make, required } from "./dom.js";
 import { type Piece, pieces } from "./foreign.js";
-import { flaggedIn, lookedAt, NOT_FROM_THE_BANK, NOTHING_DONE, PREPARED } from "./words.js";
+import { flaggedIn, lookedAt, NOT_FROM_THE_BANK, PREPARED } from "./words.js";
 
 const list = required("messages", HTMLOListElement);
 const scroll = required("scroll", HTMLElement);
@@ -96,7 +96,7 @@ export class Reply {
   readonly #flags: string[] = [];
   #whole = "";
   #prepared = false;
-  #corrected = false;
+  #correction = "";
   #drawing = false;
 
   constructor() {
@@ -159,9 +159,9 @@ export class Reply {
   }
 
   /** Sets the record beside a reply that says more than what happened. */
-  nothingDone(): void {
-    this.#corrected = true;
-    this.#item.append(make("p", { class: "trouble", text: NOTHING_DONE }));
+  corrected(record: string): void {
+    this.#correction = record;
+    this.#item.append(make("p", { class: "trouble", text: record, attributes: { dir: "auto" } }));
     follow();
   }
 
@@ -181,7 +181,7 @@ export class Reply {
     this.#draw();
     // Read once, when it is whole: pieces read as they come are noise.
     const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : ""];
-    words.push(...this.#flags, this.#corrected ? NOTHING_DONE : "", trouble ?? "");
+    words.push(...this.#flags, this.#correction, trouble ?? "");
     if (aloud === "aloud") say.textContent = words.filter((part) => part !== "").join(" ");
   }
 }

@@ -78,7 +78,6 @@ export const STOPPED = "Stopped. The assistant moved no money.";
 export const STILL_RUNNING = "The assistant was still answering this when the page was opened again.";
 export const OFFLINE = "You are offline. What you type stays here until the connection is back.";
 export const PREPARED = "Prepared. It waits for you under “Waiting for you”.";
-export const NOTHING_DONE = "From the bank's record: nothing was sent or changed through this conversation.";
 export const NOT_FROM_THE_BANK = "not from the bank";
 export const RELOAD = "The chat lost its connection to your session. Reload the page.";
 export const NOT_FRAMED = "This chat opens inside the bank's page. Open that page instead.";

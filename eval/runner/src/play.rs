@@ -426,7 +426,7 @@ impl Play<'_> {
                 {
                     match line["type"].as_str().unwrap_or_default() {
                         "text" => reply.text += line["text"].as_str().unwrap_or_default(),
-                        "nothing_done" => reply.corrected = true,
+                        "corrected" => reply.corrected = true,
                         "prepared" => reply.prepared += 1,
                         "failed" => reply.failed = line["code"].as_str().map(ToOwned::to_owned),
                         _ => {}

@@ -25,6 +25,7 @@ const ASSETS: &[(&str, &str, &str)] = assets! {
     "/chat/dom.js", JAVASCRIPT, "chat/dom.js";
     "/chat/foreign.js", JAVASCRIPT, "chat/foreign.js";
     "/chat/lines.js", JAVASCRIPT, "chat/lines.js";
+    "/chat/record.js", JAVASCRIPT, "chat/record.js";
     "/chat/session.js", JAVASCRIPT, "chat/session.js";
     "/chat/spans.js", JAVASCRIPT, "chat/spans.js";
     "/chat/transcript.js", JAVASCRIPT, "chat/transcript.js";

@@ -1,5 +1,6 @@
 //! What of a reply reaches the browser. Runs between the agent, which may be hostile, and the page.
 
+mod record;
 mod words;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use bytes::Bytes;
 use countersign_domain::{ActionId, UtteranceId};
 use serde::Serialize;
 
+pub use record::{Record, claims_anything, correction};
 use words::Words;
 pub use words::{Piece, Screens, Stopped};
 
@@ -76,8 +78,11 @@ pub enum Out<'a> {
         /// The tool that read the text, one of a fixed list.
         tool: &'a str,
     },
-    /// The reply says that something was done, and the record says otherwise.
-    NothingDone,
+    /// The reply says that something was prepared or done, and the record, which follows, says otherwise.
+    Corrected {
+        /// What the record says.
+        record: &'a Record,
+    },
     /// The reply is whole.
     Done,
     /// It is not, and nothing more comes.
@@ -272,7 +277,14 @@ mod tests {
     #[test]
     fn lines_have_their_fixed_form() {
         let line = |out: Out<'_>| String::from_utf8(out.line().to_vec()).expect("text");
-        assert_eq!(line(Out::NothingDone), "{\"type\":\"nothing_done\"}\n");
+        let record = Record {
+            waiting: ["transfer".to_owned()].into(),
+            ..Record::default()
+        };
+        assert_eq!(
+            line(Out::Corrected { record: &record }),
+            "{\"type\":\"corrected\",\"record\":{\"confirmed\":[],\"waiting\":[\"transfer\"],\"dropped\":[]}}\n"
+        );
         assert_eq!(line(Out::Done), "{\"type\":\"done\"}\n");
         assert_eq!(
             line(Out::Text { text: "a\nb" }),

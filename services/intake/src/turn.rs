@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, time::Duration};
 use bytes::Bytes;
 use countersign_domain::{ConversationId, CustomerId, Secret};
 use countersign_identity::{SessionClaims, SignError, TokenId, TurnId, sign_session};
-use countersign_screening::{Claim, canary::Watch, claims_done};
+use countersign_screening::{Stage, canary::Watch};
 use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, mpsc::Sender};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use crate::{
     ambient,
     app::App,
     budget::Remaining,
-    relay::{Out, Piece, Shown, Stopped, known_code},
+    relay::{self, Out, Piece, Record, Shown, Stopped, known_code},
     store::{
         StoreError, action_status, canary,
         chat_event::{self, OfReply},
@@ -27,6 +27,10 @@ use crate::{
 pub const TURN_TIME_OUT: Duration = Duration::from_secs(110);
 /// Life of the session token.
 const TOKEN_SECONDS: u64 = 118;
+/// How far back every request of a conversation lies.
+pub const ANY_TIME: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// The bank's clock and this machine's may differ by so much.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(2);
 /// Waits between attempts to end a turn; after the last the grant ends by its own clock.
 const END_RETRIES: [Duration; 4] = [
     Duration::from_millis(50),
@@ -79,6 +83,7 @@ struct Gate {
 
 /// Runs a turn to its end, whatever the agent, the browser or the clock do, and then takes its rights back.
 pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
+    let began = tokio::time::Instant::now();
     let mut gate = Gate {
         shown: Shown::new(&app.screens),
         watch: Watch::behind(turn.earlier_replies.iter().map(String::as_str)),
@@ -105,15 +110,19 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
     let shown = &mut gate.shown;
     // "Your card is frozen" describes how things stand, except right after a request to freeze it.
     let least = if shown.prepared_anything() {
-        Claim::Unclear
+        Stage::Stands
     } else {
-        Claim::Clear
+        Stage::Done
     };
-    if claims_done(shown.body()) >= least
-        && nothing_was_confirmed(&app, &turn.bearer, turn.conversation).await
-    {
-        shown.notice("claim_corrected", "claims_done");
-        let _ = out.send(Out::NothingDone.line()).await;
+    let said = Spoken {
+        reply: shown.body(),
+        least,
+        within: Some(began.elapsed()),
+    };
+    let correction = correction(&app, &turn.bearer, turn.conversation, said).await;
+    if let Some(record) = correction {
+        shown.notice("claim_corrected", "record");
+        let _ = out.send(Out::Corrected { record: &record }.line()).await;
     }
     let (ending, last) = match end {
         End::Done => (reply::Ending::Complete, Out::Done),
@@ -317,25 +326,41 @@ async fn is_on_record(app: &App, turn: &Turn, action: countersign_domain::Action
     }
 }
 
-/// Whether the record knows of nothing that was confirmed in a conversation. When it cannot be asked, the answer is
-/// no: the page then says nothing of its own.
-pub async fn nothing_was_confirmed(
+/// What was said, to be compared with the record.
+#[derive(Clone, Copy, Debug)]
+pub struct Spoken<'a> {
+    /// The words that were shown.
+    pub reply: &'a str,
+    /// From which stage on a description counts as a deed.
+    pub least: Stage,
+    /// How long ago a request may have been made by the turn that said it; any time, where that is not known.
+    pub within: Option<Duration>,
+}
+
+/// The record, where the reply says more than it holds. When the record cannot be asked, none: the page then says
+/// nothing of its own.
+pub async fn correction(
     app: &App,
     bearer: &Secret,
     conversation: ConversationId,
-) -> bool {
+    spoken: Spoken<'_>,
+) -> Option<Record> {
+    if !relay::claims_anything(spoken.reply) {
+        return None;
+    }
     let ask = async {
         let mut transaction = app.database.begin(bearer).await?;
-        action_status::any_confirmed(&mut transaction, conversation).await
+        let within = spoken.within.map_or(ANY_TIME, |took| took + CLOCKS_DIFFER);
+        action_status::latest(&mut transaction, conversation, within.as_secs_f64()).await
     };
     match ask.await {
-        Ok(confirmed) => !confirmed,
+        Ok(statuses) => relay::correction(spoken.reply, spoken.least, &statuses),
         Err(error) => {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "Could not compare a reply with the record"
             );
-            false
+            None
         }
     }
 }

@@ -1,421 +1,336 @@
-//! Does a reply say that something was done? A hint for showing the record beside it, and nothing more.
+//! Does a reply say that something was prepared or done? A hint for showing the record beside it, and nothing more.
 //!
-//! The assistant can do nothing, so such a sentence is wrong unless the customer confirmed something. The page
-//! then shows what the record says, which is true whatever this reader thought; a miss or a false alarm changes
-//! no request and no money.
+//! The assistant can do nothing by itself, so such a sentence is true only where the record says so too. The page then
+//! shows what the record says, which is true whatever this reader thought; a miss or a false alarm changes no request
+//! and no money. Every sentence is read in all eight languages at once: a reply may lie in another than the customer's.
 
-/// Verbs of the first person that say both what was done and who did it: "enviei", "wysłałem".
-const I_DID: &[&str] = &[
-    "enviei",
-    "transferi",
-    "paguei",
-    "bloqueei",
-    "cancelei",
-    "confirmei",
-    "envié",
-    "transferí",
-    "pagué",
-    "bloqueé",
-    "cancelé",
-    "wysłałem",
-    "wysłałam",
-    "przelałem",
-    "przelałam",
-    "zapłaciłem",
-    "zapłaciłam",
-    "zablokowałem",
-    "zablokowałam",
-];
+mod words;
 
-/// Words that report an act as done, in the eight languages of the chat; those of [`I_DID`] besides.
-const DONE: &[&str] = &[
-    "sent",
-    "paid",
-    "transferred",
-    "moved",
-    "wired",
-    "frozen",
-    "froze",
-    "blocked",
-    "unfrozen",
-    "unblocked",
-    "cancelled",
-    "canceled",
-    "refunded",
-    "executed",
-    "confirmed",
-    "completed",
-    "processed",
-    "disputed",
-    "done",
-    "scheduled",
-    "activated",
-    "deactivated",
-    "überwiesen",
-    "gesendet",
-    "bezahlt",
-    "gesperrt",
-    "entsperrt",
-    "ausgeführt",
-    "erledigt",
-    "bestätigt",
-    "storniert",
-    "envoyé",
-    "envoyée",
-    "viré",
-    "payé",
-    "bloquée",
-    "bloqué",
-    "annulé",
-    "confirmé",
-    "effectué",
-    "enviado",
-    "enviada",
-    "pagado",
-    "transferido",
-    "bloqueada",
-    "bloqueado",
-    "cancelado",
-    "confirmado",
-    "hecho",
-    "transféré",
-    "transférée",
-    "gelée",
-    "remboursé",
-    "exécuté",
-    "validé",
-    "ejecutado",
-    "completado",
-    "congelada",
-    "reembolsado",
-    "transferida",
-    "pagada",
-    "eingefroren",
-    "erstattet",
-    "abgeschlossen",
-    "durchgeführt",
-    "versendet",
-    "verschickt",
-    "pago",
-    "feito",
-    "concluído",
-    "efetuado",
-    "realizado",
-    "inviato",
-    "inviata",
-    "inviati",
-    "trasferito",
-    "trasferita",
-    "pagato",
-    "pagata",
-    "bloccata",
-    "bloccato",
-    "annullato",
-    "annullata",
-    "confermato",
-    "confermata",
-    "fatto",
-    "eseguito",
-    "eseguita",
-    "effettuato",
-    "completato",
-    "overgemaakt",
-    "verstuurd",
-    "betaald",
-    "gestuurd",
-    "geblokkeerd",
-    "bevestigd",
-    "uitgevoerd",
-    "geannuleerd",
-    "gedaan",
-    "voltooid",
-    "wysłano",
-    "wysłane",
-    "wysłany",
-    "przelano",
-    "przelane",
-    "zapłacono",
-    "opłacono",
-    "zablokowano",
-    "zablokowana",
-    "zablokowane",
-    "zrobione",
-    "wykonano",
-    "wykonane",
-    "wykonany",
-    "potwierdzono",
-    "potwierdzone",
-    "anulowano",
-    "anulowane",
-    "zrealizowano",
-    "zrealizowany",
-];
+#[cfg(test)]
+mod tests;
 
-/// Words that turn such a sentence into a denial, a condition, a plan or a report of what the customer did.
-const TURNS_IT: &[&str] = &[
-    "not", "no", "nothing", "never", "none", "cannot", "can't", "cant", "won't", "will", "would",
-    "could", "once", "until", "unless", "if", "when", "before", "after", "you", "you've", "to",
-    "be", "yet", "nicht", "nichts", "kein", "keine", "wird", "werden", "wenn", "sobald", "bis",
-    "bevor", "sie", "pas", "rien", "sera", "si", "quand", "jamais", "vous", "nada", "nunca",
-    "será", "cuando", "hasta", "usted", "não", "ninguém", "quando", "non", "niente", "nulla",
-    "sarà", "verrà", "finché", "prima", "niet", "niets", "geen", "nooit", "wordt", "zal", "zodra",
-    "voordat", "nie", "nic", "nigdy", "zostanie", "będzie", "gdy", "jeśli", "kiedy", "dopóki",
-    "zanim", "aucun", "aucune", "ninguna", "ningún", "nenhum", "nenhuma", "nessun", "nessuna",
-];
+use std::collections::BTreeSet;
 
-/// Words after which "you" or "to" are part of a claim: "I have sent 20 to Bob for you".
-const SPEAKS_OF_ITSELF: &[&str] = &[
-    "i", "i've", "we", "we've", "ich", "wir", "j'ai", "nous", "he", "hemos", "ho", "abbiamo", "ik",
-    "wij", "heb", "hebben", "tenho",
-];
+use words::{PHRASES, Senses, senses};
 
-/// Words that make a sentence a report of something that happened: "was sent", "is now frozen".
-const HAPPENED: &[&str] = &[
-    "been",
-    "was",
-    "were",
-    "now",
-    "just",
-    "already",
-    "successfully",
-    "wurde",
-    "wurden",
-    "jetzt",
-    "été",
-    "maintenant",
-    "sido",
-    "fue",
-    "ahora",
-    "stato",
-    "stata",
-    "stati",
-    "state",
-    "ora",
-    "adesso",
-    "già",
-    "werd",
-    "werden",
-    "nu",
-    "foi",
-    "foram",
-    "agora",
-    "já",
-    "został",
-    "została",
-    "zostało",
-    "zostały",
-    "teraz",
-    "już",
-    "déjà",
-    "ya",
-    "quedó",
-];
+/// What a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Act {
+    /// A payment.
+    Transfer,
+    /// Blocking a card.
+    Freeze,
+    /// Taking a card's block away.
+    Unfreeze,
+    /// Taking back what waits.
+    Cancel,
+    /// A dispute.
+    Dispute,
+    /// Money sent back, or got back.
+    Refund,
+    /// A standing order, or a payment on a later day.
+    Order,
+    /// A limit.
+    Limit,
+    /// Somebody to pay.
+    Payee,
+    /// The customer's own particulars.
+    Profile,
+    /// Something that the sentence does not name.
+    Any,
+}
 
-/// Words that are a claim when a sentence begins with them: "Sent 20 to Bob", "Done".
-const BEGINS: &[&str] = &[
-    "sent",
-    "done",
-    "transferred",
-    "frozen",
-    "cancelled",
-    "canceled",
-    "refunded",
-    "confirmed",
-    "completed",
-    "erledigt",
-    "gesendet",
-    "überwiesen",
-    "envoyé",
-    "hecho",
-    "enviado",
-    "paid",
-    "wysłano",
-    "wysłane",
-    "zrobione",
-    "przelano",
-    "gedaan",
-    "verstuurd",
-    "overgemaakt",
-    "betaald",
-    "feito",
-    "inviato",
-    "fatto",
-    "pagato",
-    "effectué",
-    "viré",
-    "ejecutado",
-    "versendet",
-    "ausgeführt",
-];
-
-/// Turns of phrase that report an act as done.
-const ON_ITS_WAY: &[&str] = &[
-    "on its way",
-    "gone through",
-    "went through",
-    "has left your account",
-    "all taken care of",
-    "unterwegs",
-    "en route",
-    "en camino",
-    "a caminho",
-    "in arrivo",
-    "onderweg",
-    "w drodze",
-];
-
-/// How clearly a reply says that something was done.
+/// How far the act has come, in the reply's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Claim {
-    /// It says no such thing.
-    None,
-    /// It may only describe how things stand: "your card is frozen".
-    Unclear,
-    /// It speaks of a deed: "I have frozen your card".
-    Clear,
+pub enum Stage {
+    /// It waits for the customer.
+    Prepared,
+    /// It may only be described as it stands: "your card is frozen".
+    Stands,
+    /// It was done.
+    Done,
 }
 
-/// How clearly the reply says that something was done: as its clearest sentence does.
-pub fn claims_done(reply: &str) -> Claim {
-    reply
-        .split(['!', '?', '\n', ';'])
-        // An amount's point and a time's colon end no sentence.
-        .flat_map(|part| part.split(". "))
-        .flat_map(|part| part.split(": "))
-        .map(claim_of_sentence)
-        .max()
-        .unwrap_or(Claim::None)
+/// Something that a reply says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// How far it has come.
+    pub stage: Stage,
+    /// What it is about; any act where [`Act::Any`] is among them.
+    pub acts: BTreeSet<Act>,
+    /// Whether the assistant says that it did it itself.
+    pub by_itself: bool,
 }
 
-fn is_done(word: &str) -> bool {
-    DONE.contains(&word) || I_DID.contains(&word)
+/// Everything that the reply claims, in its order.
+pub fn claims(reply: &str) -> Vec<Claim> {
+    let mut found = Vec::new();
+    for line in reply.split(['\n', ';']) {
+        for (sentence, asked) in sentences(line) {
+            read_sentence(&sentence, asked, &mut found);
+        }
+    }
+    found
 }
 
-fn claim_of_sentence(sentence: &str) -> Claim {
-    let lower = sentence.to_lowercase().replace('’', "'");
-    let words: Vec<&str> = lower
-        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+/// The sentences of a line, each with whether a question mark ends it. An amount's point and a time's colon end none.
+fn sentences(line: &str) -> Vec<(String, bool)> {
+    let lower = line.to_lowercase().replace('’', "'");
+    let mut sentences = Vec::new();
+    for part in lower.split_inclusive(['!', '?']) {
+        let asked = part.ends_with('?');
+        let pieces: Vec<&str> = part.split(". ").flat_map(|part| part.split(": ")).collect();
+        let last = pieces.len().saturating_sub(1);
+        for (place, piece) in pieces.into_iter().enumerate() {
+            sentences.push((piece.to_owned(), asked && place == last));
+        }
+    }
+    sentences
+}
+
+/// Words that begin a clause of their own.
+const BREAKS: [&str; 12] = [
+    ", ",
+    " – ",
+    " — ",
+    " but ",
+    " aber ",
+    " sondern ",
+    " mais ",
+    " pero ",
+    " maar ",
+    " ale ",
+    " mas ",
+    " (",
+];
+
+/// One word of a clause.
+struct Word<'a> {
+    text: &'a str,
+    can: Senses,
+}
+
+fn read_sentence(sentence: &str, asked: bool, found: &mut Vec<Claim>) {
+    let mut clauses = vec![sentence];
+    for gap in BREAKS {
+        clauses = clauses.iter().flat_map(|part| part.split(gap)).collect();
+    }
+    let whole: Vec<Word<'_>> = words_of(sentence);
+    if asked && whole.first().is_some_and(|word| word.can.asks) {
+        return;
+    }
+    let mut conditional = false;
+    let several = clauses.len() > 1;
+    for (place, clause) in clauses.into_iter().enumerate() {
+        let words = words_of(clause);
+        let clause = Clause {
+            text: clause,
+            first: place == 0,
+            alone: place == 0 && (!several || words.len() == 1),
+            asked,
+            conditional,
+            words: &words,
+            whole: &whole,
+        };
+        found.extend(clause.claim());
+        conditional |= words.iter().any(|word| word.can.condition);
+    }
+}
+
+fn words_of(text: &str) -> Vec<Word<'_>> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '\''))
         .filter(|word| !word.is_empty())
-        .collect();
-    if let Some(at) = ON_ITS_WAY.iter().find_map(|phrase| lower.find(phrase)) {
-        // What comes after it turns nothing: "nothing to worry about".
-        let mut before = lower[..at].split(|c: char| !(c.is_alphanumeric() || c == '\''));
-        let turned = before.any(|word| word.ends_with("n't") || TURNS_IT.contains(&word));
-        return if turned { Claim::None } else { Claim::Clear };
+        .map(|text| Word {
+            text,
+            can: senses(text),
+        })
+        .collect()
+}
+
+/// A part of a sentence that claims one thing at most.
+struct Clause<'a> {
+    text: &'a str,
+    /// Whether it begins its sentence.
+    first: bool,
+    /// Whether one word may be all that is said.
+    alone: bool,
+    asked: bool,
+    /// Whether a condition stands before it in its sentence.
+    conditional: bool,
+    words: &'a [Word<'a>],
+    whole: &'a [Word<'a>],
+}
+
+impl Clause<'_> {
+    fn claim(&self) -> Option<Claim> {
+        if let Some((at, act)) = PHRASES
+            .iter()
+            .find_map(|(phrase, act)| Some((self.text.find(phrase)?, *act)))
+        {
+            // What comes after it turns nothing.
+            let turned = self.conditional
+                || words_of(&self.text[..at])
+                    .iter()
+                    .any(|word| word.can.denies || word.can.condition);
+            return (!turned).then(|| Claim {
+                stage: Stage::Done,
+                acts: [act].into(),
+                by_itself: false,
+            });
+        }
+        self.done().or_else(|| self.prepared())
     }
-    let Some(done) = words.iter().position(|word| is_done(word)) else {
-        return Claim::None;
-    };
-    let before = &words[..done];
-    let speaks_of_itself =
-        I_DID.contains(&words[done]) || before.iter().any(|word| SPEAKS_OF_ITSELF.contains(word));
-    let turned = words.iter().enumerate().any(|(position, word)| {
-        let negates = word.ends_with("n't") || TURNS_IT.contains(word);
-        let harmless =
-            matches!(*word, "you" | "to" | "si") && (speaks_of_itself || position > done);
-        negates && !harmless
-    });
-    if turned || has_date(&words) {
-        return Claim::None;
+
+    /// A word of an act, of which the act is one that its neighbours name.
+    fn done(&self) -> Option<Claim> {
+        let about = self.about();
+        let (at, act, own) =
+            self.words
+                .iter()
+                .enumerate()
+                .find_map(|(at, word)| match word.can {
+                    Senses {
+                        i_did: Some(act), ..
+                    } => Some((at, act, true)),
+                    Senses {
+                        finished: Some(act),
+                        ..
+                    } => Some((at, act, false)),
+                    Senses {
+                        changed: true,
+                        i_changed,
+                        ..
+                    }
+                    | Senses {
+                        i_changed: i_changed @ true,
+                        ..
+                    } if about.iter().any(|act| *act != Act::Any) => {
+                        Some((at, Act::Any, i_changed))
+                    }
+                    _ => None,
+                })?;
+        let before = &self.words[..at];
+        let by_itself = own || before.iter().any(|word| word.can.of_itself);
+        if self.turned(at, by_itself, true) || has_date(self.words) {
+            return None;
+        }
+        let happened = before.iter().any(|word| word.can.happened);
+        let one = self.words.len() == 1;
+        let begins = at == 0
+            && self.first
+            && if one {
+                self.alone && self.words[0].can.alone
+            } else {
+                self.words[0].can.begins
+            };
+        // "Transfer completed": a heading without a verb. A row of a list is none.
+        let heading = self.first
+            && at > 0
+            && before.len() <= 3
+            && before[at - 1].can.about.is_some()
+            && !self.text.trim_start().starts_with(['•', '-', '*']);
+        if !(by_itself || happened || begins || heading) && (at == 0 && !self.first || one) {
+            return None;
+        }
+        let clear = by_itself || happened || begins || heading;
+        if self.asked && !by_itself {
+            return None;
+        }
+        let mut acts: BTreeSet<Act> = match act {
+            Act::Freeze | Act::Unfreeze | Act::Refund | Act::Cancel => BTreeSet::new(),
+            _ => about,
+        };
+        if act != Act::Any || acts.is_empty() {
+            acts.insert(act);
+        }
+        if acts.len() > 1 {
+            acts.remove(&Act::Any);
+        }
+        Some(Claim {
+            stage: if clear { Stage::Done } else { Stage::Stands },
+            acts,
+            by_itself,
+        })
     }
-    let happened = before.iter().any(|word| HAPPENED.contains(word));
-    let alone = done == 0 && (words.len() > 1 || words[0] == "done") && BEGINS.contains(&words[0]);
-    if speaks_of_itself || happened || alone {
-        Claim::Clear
-    } else {
-        Claim::Unclear
+
+    fn prepared(&self) -> Option<Claim> {
+        let mut about = self.about();
+        let figures = self
+            .words
+            .iter()
+            .any(|word| word.text.bytes().any(|b| b.is_ascii_digit()));
+        let waits = |word: &Word<'_>| {
+            word.text.starts_with("wait")
+                || [
+                    "wartet", "wacht", "attend", "espera", "aspetta", "aguarda", "czeka",
+                ]
+                .contains(&word.text)
+        };
+        let (at, word) = self.words.iter().enumerate().find(|(_, word)| {
+            word.can.prepared
+                || word.can.ready
+                    && (!about.is_empty()
+                        || figures
+                        || waits(word) && self.words.iter().any(|word| word.can.card))
+        })?;
+        let itself = at > 0 && self.words[at - 1].can.ready_itself;
+        if itself || self.asked || self.turned(at, true, false) {
+            return None;
+        }
+        // "Prepared for every case" and the like say nothing of a request without one who did it or a thing.
+        let own = self.words.iter().any(|word| word.can.of_itself);
+        if word.can.prepared
+            && !own
+            && about.is_empty()
+            && !figures
+            && self.words.len() > 2
+            && !self.first
+        {
+            return None;
+        }
+        if about.is_empty() {
+            about.insert(Act::Any);
+        }
+        if about.len() > 1 {
+            about.remove(&Act::Any);
+        }
+        Some(Claim {
+            stage: Stage::Prepared,
+            acts: about,
+            by_itself: own,
+        })
+    }
+
+    /// The things that the clause names, or else its sentence.
+    fn about(&self) -> BTreeSet<Act> {
+        let named = |words: &[Word<'_>]| words.iter().filter_map(|word| word.can.about).collect();
+        let here: BTreeSet<Act> = named(self.words);
+        if here.iter().any(|act| *act != Act::Any) {
+            return here;
+        }
+        let wider: BTreeSet<Act> = named(self.whole);
+        if wider.is_empty() { here } else { wider }
+    }
+
+    /// Whether the clause denies, defers or asks a condition, or is about what the customer did.
+    fn turned(&self, at: usize, by_itself: bool, done: bool) -> bool {
+        if done && self.conditional && !by_itself {
+            return true;
+        }
+        self.words.iter().enumerate().any(|(position, word)| {
+            word.can.denies
+                || word.can.condition
+                || done && word.can.of_the_customer && !by_itself && position < at
+        })
     }
 }
 
 /// Whether a sentence names a day, as lists of past payments do: `2026-11-30`, cut at its dashes.
-fn has_date(words: &[&str]) -> bool {
-    let number = |word: &str, length: usize| {
-        word.len() == length && word.bytes().all(|b| b.is_ascii_digit())
+fn has_date(words: &[Word<'_>]) -> bool {
+    let number = |word: &Word<'_>, length: usize| {
+        word.text.len() == length && word.text.bytes().all(|b| b.is_ascii_digit())
     };
     words
         .windows(3)
-        .any(|part| number(part[0], 4) && number(part[1], 2) && number(part[2], 2))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_claim_is_noticed() {
-        for claim in [
-            "I've sent 20 to Bob.",
-            "I have transferred the money for you.",
-            "Done!",
-            "Sent 20 EUR to Bob",
-            "Good news: your card is now frozen.",
-            "The payment was processed.",
-            "Your card has been blocked to protect you.",
-            "Ich habe 20 Euro an Bob überwiesen.",
-            "Ihre Karte wurde gesperrt.",
-            "J’ai envoyé 20 euros.",
-            "He enviado 20 euros a Bob.",
-            "It is waiting.\nSent 20 EUR to Bob",
-            "It is already on its way, nothing to worry about.",
-            "Das Geld ist unterwegs.",
-            "Ihre Zahlung wurde durchgeführt.",
-            "Votre carte a été bloquée.",
-            "Votre virement est en route.",
-            "Su tarjeta fue bloqueada.",
-            "Envié 20 euros a Bob.",
-            "O pagamento foi efetuado.",
-            "Transferi 20 euros para o Bob.",
-            "Ho inviato 20 euro a Bob.",
-            "La carta è stata bloccata.",
-            "Ik heb 20 euro overgemaakt naar Bob.",
-            "De betaling werd uitgevoerd.",
-            "Wysłałem 20 euro do Boba.",
-            "Przelew został wykonany.",
-        ] {
-            assert_eq!(claims_done(claim), Claim::Clear, "{claim}");
-        }
-    }
-
-    #[test]
-    fn how_things_stand_is_no_clear_claim() {
-        for other in [
-            "Your card is frozen.",
-            "• Credit card ·· 0077 (frozen)",
-            "• Credit card ·· 0077: frozen",
-            "Ihre Karte ist gesperrt.",
-        ] {
-            assert_eq!(claims_done(other), Claim::Unclear, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_denial_a_condition_and_a_report_are_none() {
-        for other in [
-            "I've prepared it. Check it on the right and press Send there.",
-            "Nothing was sent.",
-            "It has not been sent.",
-            "I haven't sent it yet.",
-            "It will be sent once you confirm.",
-            "When you press the button it is sent.",
-            "You sent 20 to Bob on 12 May.",
-            "You have paid 340.00 EUR for groceries this month.",
-            "• 2026-11-28 90.00 EUR was sent to Savings",
-            "340.00 EUR to the landlord, paid monthly",
-            "Your balance is 1,480.00 EUR.",
-            "I cannot confirm; only you can.",
-            "Es wurde nichts überwiesen.",
-            "Rien n’a été envoyé.",
-            "It is not on its way: you have not confirmed it.",
-            "No se ha enviado nada.",
-            "O pagamento ainda não foi efetuado.",
-            "Non ho inviato niente.",
-            "Er is niets overgemaakt.",
-            "Przelew nie został wykonany.",
-            "Przelew zostanie wykonany, gdy go potwierdzisz.",
-            "De betaling wordt uitgevoerd zodra u bevestigt.",
-            "",
-        ] {
-            assert_eq!(claims_done(other), Claim::None, "{other}");
-        }
-    }
+        .any(|part| number(&part[0], 4) && number(&part[1], 2) && number(&part[2], 2))
 }

@@ -3,6 +3,7 @@
 import { Compose } from "./compose.js";
 import { make, required } from "./dom.js";
 import { readLines } from "./lines.js";
+import { recordInWords } from "./record.js";
 import { call, carriedDraft, open, Refused, SessionEnded } from "./session.js";
 import { toBytes, wholeText } from "./spans.js";
 import { addKept, clear, Reply, Sent } from "./transcript.js";
@@ -13,6 +14,8 @@ const fresh = required("new", HTMLButtonElement);
 /** How long to wait for a reply that has just been stopped, or runs in another window, before saying so. */
 const WAITS_MILLISECONDS = [100, 200, 400, 800, 1600];
 let conversation = "";
+/** The language of the bank's own words. */
+let locale = "en";
 let running = null;
 /** Why the running reply was stopped by the customer; null while it was not. */
 let stopped = null;
@@ -63,8 +66,8 @@ async function send(message) {
                 reply.looked(line.tool);
             else if (line.type === "prepared")
                 reply.prepared();
-            else if (line.type === "nothing_done")
-                reply.nothingDone();
+            else if (line.type === "corrected")
+                reply.corrected(recordInWords(line.record, locale));
             else if (line.type === "done")
                 trouble = null;
             else
@@ -128,6 +131,7 @@ function suggest() {
 }
 function show(opened) {
     conversation = opened.conversation;
+    locale = opened.locale;
     clear();
     for (const message of opened.history) {
         if (message.role === "customer") {
@@ -138,8 +142,8 @@ function show(opened) {
         reply.append(message.text);
         for (const tool of message.looked_at)
             reply.looked(tool);
-        if (message.nothing_done)
-            reply.nothingDone();
+        if (message.corrected !== null)
+            reply.corrected(recordInWords(message.corrected, locale));
         const trouble = {
             complete: null,
             stopped: words.STOPPED,

@@ -1,4 +1,5 @@
 // A reply arrives as one JSON object a line. Pieces of the stream end anywhere, also inside a character.
+import { asRecord } from "./record.js";
 /** Longest line that is kept; the bank's own are far shorter. */
 const LINE_LENGTH_MAX = 64 * 1024;
 /** Reads a body line by line until it ends. */
@@ -39,8 +40,12 @@ export function parseLine(text) {
     if (typeof value !== "object" || value === null || !("type" in value))
         return null;
     const member = { recorded: "utterance", text: "text", foreign: "text", flagged: "tool", looked_at: "tool", prepared: "action", failed: "code" };
-    if (value.type === "done" || value.type === "nothing_done")
-        return { type: value.type };
+    if (value.type === "done")
+        return { type: "done" };
+    if (value.type === "corrected") {
+        const record = asRecord(value.record);
+        return record === null ? null : { type: "corrected", record };
+    }
     if (typeof value.type !== "string" || !Object.hasOwn(member, value.type))
         return null;
     const name = member[value.type];

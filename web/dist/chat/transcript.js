@@ -1,7 +1,7 @@
 // The messages on the page. Everything is text; a reply in progress grows piece by piece.
 import { make, required } from "./dom.js";
 import { pieces } from "./foreign.js";
-import { flaggedIn, lookedAt, NOT_FROM_THE_BANK, NOTHING_DONE, PREPARED } from "./words.js";
+import { flaggedIn, lookedAt, NOT_FROM_THE_BANK, PREPARED } from "./words.js";
 const list = required("messages", HTMLOListElement);
 const scroll = required("scroll", HTMLElement);
 const say = required("say", HTMLElement);
@@ -86,7 +86,7 @@ export class Reply {
     #flags = [];
     #whole = "";
     #prepared = false;
-    #corrected = false;
+    #correction = "";
     #drawing = false;
     constructor() {
         const { item, text } = add("Assistant", "assistant");
@@ -149,9 +149,9 @@ export class Reply {
         follow();
     }
     /** Sets the record beside a reply that says more than what happened. */
-    nothingDone() {
-        this.#corrected = true;
-        this.#item.append(make("p", { class: "trouble", text: NOTHING_DONE }));
+    corrected(record) {
+        this.#correction = record;
+        this.#item.append(make("p", { class: "trouble", text: record, attributes: { dir: "auto" } }));
         follow();
     }
     /** Takes it away: nothing came. */
@@ -170,7 +170,7 @@ export class Reply {
         this.#draw();
         // Read once, when it is whole: pieces read as they come are noise.
         const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : ""];
-        words.push(...this.#flags, this.#corrected ? NOTHING_DONE : "", trouble ?? "");
+        words.push(...this.#flags, this.#correction, trouble ?? "");
         if (aloud === "aloud")
             say.textContent = words.filter((part) => part !== "").join(" ");
     }

@@ -47,7 +47,7 @@ pub fn condition(line: &str, played: &Played<'_>) -> Truth {
             "text",
             "looked_at",
             "prepared",
-            "nothing_done",
+            "corrected",
             "done",
             "failed",
             "not_from_the_bank",

@@ -2,15 +2,17 @@
 
 use axum::extract::{Query, State, rejection::QueryRejection};
 use countersign_domain::{ConversationId, CustomerId, UtteranceId};
-use countersign_screening::{Claim, claims_done};
+use countersign_screening::Stage;
 use countersign_serve::Problem;
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
 use crate::{
     app::App,
+    relay::{self, Record},
     session::Chat,
     store::{StoreError, action_status, conversation, reply},
+    turn::ANY_TIME,
 };
 
 /// Most exchanges of a conversation that are shown.
@@ -37,8 +39,8 @@ pub enum Kept {
         state: String,
         /// The tools whose results it saw.
         looked_at: Vec<String>,
-        /// Whether it says that something was done where nothing was.
-        nothing_done: bool,
+        /// What the record says, where the words say more.
+        corrected: Option<Record>,
     },
 }
 
@@ -88,7 +90,7 @@ pub async fn read_history(
 ) -> Result<Vec<Kept>, StoreError> {
     let exchanges =
         reply::latest(&mut *connection, owner, conversation, None, EXCHANGES_MAX).await?;
-    let confirmed = action_status::any_confirmed(connection, conversation).await?;
+    let statuses = action_status::latest(connection, conversation, ANY_TIME.as_secs_f64()).await?;
     let mut kept = Vec::with_capacity(exchanges.len() * 2);
     for exchange in exchanges {
         let id = UtteranceId::from_uuid(exchange.utterance_id);
@@ -99,7 +101,7 @@ pub async fn read_history(
         if let (Some(text), Some(state)) = (exchange.reply, exchange.state) {
             kept.push(Kept::Assistant {
                 reply_to: id,
-                nothing_done: !confirmed && claims_done(&text) == Claim::Clear,
+                corrected: relay::correction(&text, Stage::Done, &statuses),
                 text,
                 state,
                 looked_at: exchange.looked_at.unwrap_or_default(),

@@ -13,7 +13,7 @@ use axum::{
 };
 use bytes::Bytes;
 use countersign_domain::{ConversationId, Secret, UtteranceId};
-use countersign_screening::{Claim, claims_done};
+use countersign_screening::Stage;
 use countersign_serve::{Json, Problem};
 use futures_util::StreamExt as _;
 use tokio::sync::{
@@ -245,9 +245,13 @@ async fn repeat_outcome(
     if !kept.body.is_empty() {
         let _ = out.send(Out::Text { text: &kept.body }.line()).await;
     }
-    let claims = claims_done(&kept.body) == Claim::Clear;
-    if claims && turn::nothing_was_confirmed(&app, &chat.bearer, conversation).await {
-        let _ = out.send(Out::NothingDone.line()).await;
+    let spoken = turn::Spoken {
+        reply: &kept.body,
+        least: Stage::Done,
+        within: None,
+    };
+    if let Some(record) = turn::correction(&app, &chat.bearer, conversation, spoken).await {
+        let _ = out.send(Out::Corrected { record: &record }.line()).await;
     }
     let last = match kept.state.as_str() {
         "complete" => Out::Done,

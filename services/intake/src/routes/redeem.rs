@@ -28,6 +28,7 @@ pub struct Opened {
     bearer: Secret,
     conversation: ConversationId,
     customer_name: String,
+    locale: String,
     history: Vec<Kept>,
 }
 
@@ -44,6 +45,10 @@ pub async fn redeem(
         .await?
         .ok_or(Problem::unauthorized())?;
     let mut transaction = app.database.begin(&bearer).await?;
+    let locale = customer::of_session(&mut transaction)
+        .await?
+        .ok_or(Problem::unauthorized())?
+        .locale;
     let (conversation, history) =
         match conversation::newest(&mut transaction, redeemed.customer).await? {
             Some(known) => (
@@ -64,6 +69,7 @@ pub async fn redeem(
         bearer,
         conversation,
         customer_name: redeemed.name,
+        locale,
         history,
     }))
 }

@@ -5,6 +5,17 @@ use sqlx::PgConnection;
 
 use super::StoreError;
 
+/// Where one request stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// What it asks for, `transfer` and so on.
+    pub kind: String,
+    /// `pending`, `confirmed` and so on.
+    pub state: String,
+    /// Whether that changed as lately as was asked.
+    pub recent: bool,
+}
+
 /// Whether a request of this conversation is on record, whatever the agent says of it.
 pub async fn is_known(
     connection: &mut PgConnection,
@@ -21,16 +32,21 @@ pub async fn is_known(
     Ok(row.known)
 }
 
-/// Whether the customer confirmed anything in this conversation.
-pub async fn any_confirmed(
+/// The latest requests of a conversation; those that changed within so many seconds are recent.
+pub async fn latest(
     connection: &mut PgConnection,
     conversation: ConversationId,
-) -> Result<bool, StoreError> {
-    let row = sqlx::query!(
-        r#"SELECT EXISTS (SELECT FROM bank.action_status($1) s WHERE s.state IN ('confirmed', 'held')) AS "confirmed!""#,
-        conversation.uuid()
+    recent_seconds: f64,
+) -> Result<Vec<Status>, StoreError> {
+    let rows = sqlx::query_as!(
+        Status,
+        r#"SELECT s.kind AS "kind!", s.state AS "state!",
+                  s.changed_at > bank.bank_clock() - make_interval(secs => $2) AS "recent!"
+             FROM bank.action_status($1) s"#,
+        conversation.uuid(),
+        recent_seconds
     )
-    .fetch_one(connection)
+    .fetch_all(connection)
     .await?;
-    Ok(row.confirmed)
+    Ok(rows)
 }

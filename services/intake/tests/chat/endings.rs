@@ -260,19 +260,18 @@ async fn a_false_it_is_done_is_answered_from_the_record() {
     bank.agent.will_answer(&claim);
     let message = chat.message("Send 20 to Bob");
     let found = lines(chat.send(&message).await).await;
-    let nothing_done = json!({"type": "nothing_done"});
+    let nothing = json!({"confirmed": [], "waiting": [], "dropped": []});
+    let corrected = json!({"type": "corrected", "record": nothing});
     assert_eq!(
         found[found.len() - 2..],
-        [nothing_done.clone(), json!({"type": "done"})]
+        [corrected.clone(), json!({"type": "done"})]
     );
     assert!(
-        lines(chat.send(&message).await)
-            .await
-            .contains(&nothing_done),
+        lines(chat.send(&message).await).await.contains(&corrected),
         "said again with the stored reply"
     );
     let reloaded = bank.open_chat(&ada).await;
-    assert_eq!(reloaded.opened["history"][1]["nothing_done"], true);
+    assert_eq!(reloaded.opened["history"][1]["corrected"], nothing);
     sqlx::query(
         "INSERT INTO bank.pending_action (customer_id, action_id, conversation_id, kind, target_key, grounded_through, state)
          SELECT customer_id, gen_random_uuid(), conversation_id, 'transfer', 'transfer', 0, 'confirmed' FROM bank.conversation",
@@ -282,9 +281,56 @@ async fn a_false_it_is_done_is_answered_from_the_record() {
     .expect("a confirmed request");
     bank.agent.will_answer(&claim);
     assert!(
-        !chat.say("did you?").await.contains(&nothing_done),
+        !chat.say("did you?").await.contains(&corrected),
         "it may be true now"
     );
+}
+
+#[tokio::test]
+async fn a_false_it_waits_or_is_cancelled_is_answered_from_the_record() {
+    let bank = Bank::start().await;
+    let ada = bank.customer("Ada").await;
+    let chat = bank.open_chat(&ada).await;
+    let record = async |reply: &str| {
+        bank.agent.will_answer(&[text(reply), done()]);
+        let mut found = chat.say("hello").await;
+        found.retain(|line| line["type"] == "corrected");
+        found.pop().map(|line| line["record"].clone())
+    };
+    let nothing = json!({"confirmed": [], "waiting": [], "dropped": []});
+    for reply in [
+        "260 euro naar Carol staat klaar.",
+        "I've prepared it.",
+        "A card is waiting for you.",
+        "Fatto, ho alzato il tuo limite giornaliero a 10000 EUR.",
+        "Die Reklamation wurde eingereicht.",
+        "Gotowe, anulowałem przelew.",
+    ] {
+        assert_eq!(record(reply).await.as_ref(), Some(&nothing), "{reply}");
+    }
+    sqlx::query(
+        "INSERT INTO bank.pending_action (customer_id, action_id, conversation_id, kind, target_key, grounded_through)
+         SELECT customer_id, gen_random_uuid(), conversation_id, 'transfer', 'transfer', 0 FROM bank.conversation",
+    )
+    .execute(&mut bank.admin().await)
+    .await
+    .expect("a request that waits");
+    let waits = json!({"confirmed": [], "waiting": ["transfer"], "dropped": []});
+    for reply in [
+        "Gotowe, anulowałem przelew.",
+        "I've sent it.",
+        "The dispute is prepared.",
+    ] {
+        assert_eq!(record(reply).await.as_ref(), Some(&waits), "{reply}");
+    }
+    for reply in [
+        "I've prepared the payment. Check it on the right.",
+        "Nothing has been sent yet.",
+        "Shall I prepare it?",
+        "Once you confirm, it will be sent.",
+    ] {
+        assert_eq!(record(reply).await, None, "{reply}");
+    }
 }
 
 #[tokio::test]
@@ -334,7 +380,7 @@ async fn a_hostile_reply_shows_nothing_hidden_and_claims_nothing_unrecorded() {
         [
             &json!({"type": "looked_at", "tool": "list_payees"}),
             &json!({"type": "prepared", "action": format!("act_{}", known.simple())}),
-            &json!({"type": "nothing_done"}),
+            &json!({"type": "corrected", "record": {"confirmed": [], "waiting": ["transfer"], "dropped": []}}),
             &json!({"type": "done"}),
         ]
     );

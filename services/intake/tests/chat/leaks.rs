@@ -165,7 +165,7 @@ async fn what_was_noticed_is_recorded_and_the_page_is_told() {
         .collect();
     assert_eq!(
         kinds,
-        ["flagged", "text", "foreign", "text", "nothing_done", "done"]
+        ["flagged", "text", "foreign", "text", "corrected", "done"]
     );
     assert_eq!(
         found[3],
@@ -176,7 +176,7 @@ async fn what_was_noticed_is_recorded_and_the_page_is_told() {
         .await;
     assert_eq!(
         recorded,
-        "claim_corrected claims_done 1, foreign_contact reply 1, guardrail_hit built_in_off_topic 1, injection_flagged tool_order 1, masked card 1"
+        "claim_corrected record 1, foreign_contact reply 1, guardrail_hit built_in_off_topic 1, injection_flagged tool_order 1, masked card 1"
     );
     let mut intake = bank.as_role("intake", &chat.bearer).await;
     for forbidden in [

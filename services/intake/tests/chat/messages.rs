@@ -16,7 +16,7 @@ async fn a_message_is_on_record_before_the_agent_hears_of_it() {
     let ada = bank.customer("Ada").await;
     let chat = bank.open_chat(&ada).await;
     bank.agent
-        .will_answer(&[Part::Hold, text("I've prepared it."), done()]);
+        .will_answer(&[Part::Hold, text("You have 5 left."), done()]);
     let mut message = chat.message("Pay grüße 20");
     message["spans"] = json!([{"kind": "paste", "start": 4, "end": 11}]);
     let sending = chat.send(&message);
@@ -37,14 +37,14 @@ async fn a_message_is_on_record_before_the_agent_hears_of_it() {
     assert_eq!(
         found[1..],
         [
-            json!({"type": "text", "text": "I've prepared it."}),
+            json!({"type": "text", "text": "You have 5 left."}),
             json!({"type": "done"})
         ]
     );
     assert_eq!(
         bank.text("SELECT state || ' ' || body FROM bank.reply")
             .await,
-        "complete I've prepared it."
+        "complete You have 5 left."
     );
 }
 
@@ -121,7 +121,7 @@ async fn a_double_send_is_one_message_and_one_turn() {
     bank.agent.will_answer(&[
         Part::Hold,
         line(r#"{"type":"looked_at","tool":"list_payees"}"#),
-        text("Prepared."),
+        text("You have 5."),
         done(),
     ]);
     let message = chat.message("Send 20 to Bob");
