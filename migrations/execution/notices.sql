@@ -198,8 +198,9 @@ $$;
 
 -- Claims what is to be delivered: of each customer and channel only the oldest, so that it goes in order. Whoever claims it has a minute;
 -- then somebody else tries, so that a notice may come twice and never not at all.
-CREATE OR REPLACE FUNCTION bank.claim_notices(channels text[], most integer)
-  RETURNS TABLE (customer_id uuid, number bigint, channel text, address text, kind text, about text, short_code text, made_at timestamptz,
+DROP FUNCTION IF EXISTS bank.claim_notices(text[], integer);
+CREATE FUNCTION bank.claim_notices(channels text[], most integer)
+  RETURNS TABLE (customer_id uuid, number bigint, channel text, address text, language text, kind text, about text, short_code text, made_at timestamptz,
     not_me_secret text, attempts integer)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
   AS $$
@@ -215,7 +216,8 @@ BEGIN
     FROM due, bank.notice n
    WHERE o.customer_id = due.customer_id AND o.number = due.number AND o.channel = due.channel
      AND n.customer_id = o.customer_id AND n.number = o.number
-   RETURNING o.customer_id, o.number, o.channel, o.address, n.kind, n.about, n.short_code, n.made_at, o.not_me_secret, o.attempts;
+   RETURNING o.customer_id, o.number, o.channel, o.address,
+     (SELECT coalesce(c.panel_language, c.locale) FROM bank.customer c WHERE c.customer_id = o.customer_id), n.kind, n.about, n.short_code, n.made_at, o.not_me_secret, o.attempts;
 END
 $$;
 

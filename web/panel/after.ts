@@ -5,6 +5,7 @@ import { sayAtOnce, sayPolitely } from "./announce.js";
 import type { CardHold } from "./api.js";
 import { minutesAndSeconds, secondsUntil } from "./clock.js";
 import { make } from "./dom.js";
+import { t } from "./texts.js";
 
 /** A part of a card that counts down until it is thrown away. */
 export interface Counting {
@@ -17,16 +18,17 @@ export function undoPart(until: string, about: string, undo: () => void, over: (
   const left = make("time", { class: "figures", attributes: { datetime: until } });
   const button = make("button", {
     class: "button undo",
-    text: "Undo",
+    text: t("Undo"),
     attributes: { type: "button", "aria-description": about },
     on: { click: undo },
   });
+  const [before = "", after = ""] = t("You can undo this for {time}.").split("{time}");
   const element = make("div", { class: "undo-part" }, [
-    make("p", { class: "undo-time" }, ["You can undo this for ", left, "."]),
+    make("p", { class: "undo-time" }, [before, left, after]),
     button,
   ]);
   const first = secondsUntil(until);
-  sayPolitely(`${about}: you can undo this for ${first} seconds.`);
+  sayPolitely(`${about}: ${t("You can undo this for {time}.", { time: t("{count} seconds", { count: first }) })}`);
   let last = -1;
   const ticker = window.setInterval(tick, 250);
   tick();
@@ -34,10 +36,10 @@ export function undoPart(until: string, about: string, undo: () => void, over: (
     const seconds = secondsUntil(until);
     if (seconds === last) return;
     last = seconds;
-    left.textContent = seconds === 1 ? "1 second" : `${seconds} seconds`;
+    left.textContent = seconds === 1 ? t("1 second") : t("{count} seconds", { count: seconds });
     if (seconds > 0) return;
     window.clearInterval(ticker);
-    sayAtOnce(`${about}: it is on its way.`);
+    sayAtOnce(`${about}: ${t("It is on its way.")}`);
     over();
   }
   return { element, end: () => window.clearInterval(ticker) };
@@ -51,7 +53,7 @@ export function holdPart(hold: CardHold): Counting {
     timeStyle: "short",
   }).format(new Date(end));
   const left = make("span", { class: "figures" });
-  const words = hold.goes === null ? "If nothing happens before, it ends unsent on" : "It goes by itself on";
+  const words = hold.goes === null ? t("If nothing happens before, it ends unsent on") : t("It goes by itself on");
   const element = make("p", { class: "hold-time", attributes: { "data-reason": hold.reason } }, [
     `${words} `,
     make("time", { text: moment, attributes: { datetime: end } }),
@@ -60,7 +62,7 @@ export function holdPart(hold: CardHold): Counting {
     ").",
   ]);
   const tick = (): void => {
-    left.textContent = `in ${timeLeft(secondsUntil(end))}`;
+    left.textContent = t("in {time}", { time: timeLeft(secondsUntil(end)) });
   };
   tick();
   const ticker = window.setInterval(tick, 1_000);
@@ -69,8 +71,8 @@ export function holdPart(hold: CardHold): Counting {
 
 /** "3 days", "5 hours", "12 minutes", "0:42": as exact as a person needs it. */
 export function timeLeft(seconds: number): string {
-  if (seconds >= 2 * 86_400) return `${Math.floor(seconds / 86_400)} days`;
-  if (seconds >= 2 * 3_600) return `${Math.floor(seconds / 3_600)} hours`;
-  if (seconds >= 120) return `${Math.floor(seconds / 60)} minutes`;
+  if (seconds >= 2 * 86_400) return t("{count} days", { count: Math.floor(seconds / 86_400) });
+  if (seconds >= 2 * 3_600) return t("{count} hours", { count: Math.floor(seconds / 3_600) });
+  if (seconds >= 120) return t("{count} minutes", { count: Math.floor(seconds / 60) });
   return minutesAndSeconds(seconds);
 }

@@ -1,5 +1,7 @@
 // The panel's own endpoints, and what they answer. Same origin only; the cookie goes along by itself.
 
+import { t } from "./texts.js";
+
 /** A label and the value beside it, in the order in which the record holds them. */
 export interface Row {
   readonly label: string;
@@ -46,6 +48,8 @@ export interface Card {
   readonly title: string;
   readonly button: string;
   readonly rows: readonly Row[];
+  /** The names on it that outsiders chose. */
+  readonly names: readonly string[];
   /** The payments, where there are several; each can be dropped. */
   readonly payments: readonly CardPayment[];
   readonly warnings: readonly { readonly code: string; readonly text: string }[];
@@ -84,12 +88,9 @@ export interface CardHold {
   readonly ends: string;
 }
 
-/** Labels of the rows that hold nothing but a name, which may be one that an outsider chose. */
-export const NAME_ROWS: readonly string[] = ["To", "Paid to", "Came from", "Name"];
-
 /** The names on a card. Wherever one of them stands in a sentence of the card, it is isolated. */
 export function namesOf(card: Card): string[] {
-  return card.rows.filter((row) => NAME_ROWS.includes(row.label)).map((row) => row.value);
+  return [...card.names];
 }
 
 /** What a card is about in one line: the button's words once there is a button to press. */
@@ -164,7 +165,7 @@ async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
     refusal: {
       status: response.status,
       code,
-      detail: problem.detail ?? "",
+      detail: t(problem.detail ?? ""),
       card: problem.card ?? null,
     },
   };

@@ -4,7 +4,7 @@
 
 import { sayPolitely } from "./announce.js";
 import { holdPart, undoPart, type Counting } from "./after.js";
-import { NAME_ROWS, headline, namesOf, type Card, type CardHold, type CardPayment, type Confirmed, type OpenSlot } from "./api.js";
+import { headline, namesOf, type Card, type CardHold, type CardPayment, type Confirmed, type OpenSlot } from "./api.js";
 import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
 import { make } from "./dom.js";
 import { Gesture } from "./gesture.js";
@@ -12,6 +12,7 @@ import { NoteField } from "./note.js";
 import { otherRows, paymentTable } from "./payments.js";
 import { SlotForm } from "./slots.js";
 import { spoken, written } from "./words.js";
+import { t } from "./texts.js";
 
 /** What the customer can do with a card; the list carries it out. */
 export interface Acts {
@@ -31,13 +32,13 @@ const SECONDS_LEFT_WARNING = 20;
 
 /** The bank's sentence for a request that is over, where the server sent none. */
 const OVER: Readonly<Record<string, string>> = {
-  superseded: "Replaced by a newer request.",
-  cancelled: "Cancelled. Nothing was sent. Ask the assistant if you still want it.",
-  expired: "Nobody confirmed this in time. Nothing was sent. Ask the assistant again.",
-  refused: "The bank could not do this. Nothing was sent.",
-  held: "You agreed to this. The bank is waiting before it does it.",
-  confirmed: "Done.",
-  gone: "This request is no longer waiting.",
+  superseded: t("Replaced by a newer request."),
+  cancelled: t("Cancelled. Nothing was sent. Ask the assistant if you still want it."),
+  expired: t("Nobody confirmed this in time. Nothing was sent. Ask the assistant again."),
+  refused: t("The bank could not do this. Nothing was sent."),
+  held: t("You agreed to this. The bank is waiting before it does it."),
+  confirmed: t("Done."),
+  gone: t("This request is no longer waiting."),
 };
 
 /** One drawing of one card. */
@@ -161,9 +162,9 @@ export class CardView {
     this.#clear();
     this.element.dataset["state"] = "unknown";
     this.say(
-      "We don't know yet whether this went through. Don't send it again; we're checking.",
+      t("We don't know yet whether this went through. Don't send it again; we're checking."),
     );
-    this.#body.replaceChildren(...this.#rows(), make("p", { class: "card-progress", text: "Checking…" }));
+    this.#body.replaceChildren(...this.#rows(), make("p", { class: "card-progress", text: t("Checking…") }));
   }
 
   /** It took effect: amount, name, new balance, short code, receipt. */
@@ -175,13 +176,13 @@ export class CardView {
     const payments = this.card.payments.length === 0 ? [] : [paymentTable(this.card, this.names, null)];
     const rows = make("dl", { class: "card-rows" });
     for (const row of otherRows(this.card)) {
-      if (NAME_ROWS.includes(row.label)) addRow(rows, row.label, written(row.value, this.names));
+      if (this.card.names.includes(row.value)) addRow(rows, row.label, written(row.value, this.names));
     }
     if (done.balance !== null) {
-      addRow(rows, "New balance", written(done.balance, []));
+      addRow(rows, t("New balance"), written(done.balance, []));
     }
     if (done.short_code !== null) {
-      addRow(rows, "Short code", [make("code", { text: done.short_code })]);
+      addRow(rows, t("Short code"), [make("code", { text: done.short_code })]);
     }
     const links = done.receipt === null ? [] : [receiptLink(done.receipt)];
     this.#body.replaceChildren(...this.#afterwards(done.undo_until, done.hold), ...payments, rows, ...links);
@@ -211,7 +212,7 @@ export class CardView {
         const focused = this.hasFocus;
         part.element.remove();
         this.#after = null;
-        this.say("On its way.");
+        this.say(t("On its way."));
         if (focused) this.focusText();
       },
     );
@@ -241,14 +242,14 @@ export class CardView {
 
   #drawOver(state: string, message: string | null): void {
     this.element.dataset["state"] = state;
-    this.say(message ?? OVER[state] ?? "This request is over.");
+    this.say(message ?? OVER[state] ?? t("This request is over."));
     const parts: Node[] = [];
     const next = this.card.superseded_by;
     if (state === "superseded" && next !== null) {
       parts.push(
         make("p", {}, [
           make("a", {
-            text: "Go to the newer request",
+            text: t("Go to the newer request"),
             attributes: { href: `#card-${next}` },
             on: {
               click: (event) => {
@@ -279,7 +280,7 @@ export class CardView {
     if (card.you_wrote !== null) {
       parts.push(
         make("p", { class: "you-wrote" }, [
-          "You wrote: ",
+          `${t("You wrote:")} `,
           make("q", {}, [make("bdi", { text: card.you_wrote.text })]),
         ]),
       );
@@ -288,7 +289,7 @@ export class CardView {
       parts.push(make("p", { class: "warning", attributes: { "data-code": warning.code } }, written(warning.text, this.names)));
     }
     if (card.left_today !== null) {
-      parts.push(make("p", { class: "left-today" }, ["Left today after this: ", ...written(card.left_today, [])]));
+      parts.push(make("p", { class: "left-today" }, [`${t("Left today after this:")} `, ...written(card.left_today, [])]));
     }
     if (card.asks_again !== null) {
       parts.push(
@@ -303,8 +304,8 @@ export class CardView {
     parts.push(
       make("div", { class: "card-foot" }, [
         this.#time(),
-        this.#button("Cancel", () => this.acts.cancel(this)),
-        this.#button("Change", () => this.acts.change()),
+        this.#button(t("Cancel"), () => this.acts.cancel(this)),
+        this.#button(t("Change"), () => this.acts.change()),
       ]),
       ...this.#confirm(),
     );
@@ -319,10 +320,10 @@ export class CardView {
 
   #asksAgain(wrote: string): HTMLElement {
     return make("div", { class: "asks-again" }, [
-      make("p", {}, ["You wrote ", make("q", {}, [make("bdi", { text: wrote })]), " after this was prepared. What now?"]),
+      make("p", {}, around(t("You wrote {words} after this was prepared. What now?"), "{words}", make("q", {}, [make("bdi", { text: wrote })]))),
       make("div", { class: "card-foot" }, [
-        this.#button("Keep", () => this.acts.keep(this)),
-        this.#button("Cancel", () => this.acts.cancel(this)),
+        this.#button(t("Keep"), () => this.acts.keep(this)),
+        this.#button(t("Cancel"), () => this.acts.cancel(this)),
       ]),
     ]);
   }
@@ -382,7 +383,7 @@ export class CardView {
     const note =
       undo === 0 || card.warnings.some((warning) => warning.code.startsWith("held_"))
         ? []
-        : [make("p", { class: "undo-note", text: `After your press you have ${undo} seconds to undo it.` })];
+        : [make("p", { class: "undo-note", text: t("After your press you have {count} seconds to undo it.", { count: undo }) })];
     return [...note, button, heard, why];
   }
 
@@ -396,7 +397,7 @@ export class CardView {
       const seconds = secondsUntil(this.card.expires);
       if (seconds === last) return;
       last = seconds;
-      shown.textContent = `Ends in ${minutesAndSeconds(seconds)}`;
+      shown.textContent = t("Ends in {time}", { time: minutesAndSeconds(seconds) });
       shown.classList.toggle("soon", seconds <= SECONDS_LEFT_WARNING);
       const words = spokenTimeLeft(seconds);
       if (words !== null) sayPolitely(`${spoken(headline(this.card), this.names)}: ${words}`);
@@ -423,20 +424,26 @@ function addRow(list: HTMLElement, label: string, value: readonly Node[]): void 
 /** In place of the button: without a passkey this is not done, whatever is pressed. */
 function noPasskeyYet(): HTMLElement {
   return make("div", { class: "step-up" }, [
-    make("p", { text: "You have no passkey yet. Set one up first; this waits meanwhile." }),
-    make("p", {}, [make("a", { class: "button button-primary", text: "Set up a passkey", attributes: { href: "/passkeys#for-card" } })]),
+    make("p", { text: t("You have no passkey yet. Set one up first; this waits meanwhile.") }),
+    make("p", {}, [make("a", { class: "button button-primary", text: t("Set up a passkey"), attributes: { href: "/passkeys#for-card" } })]),
   ]);
 }
 
 function gettingBackIn(): HTMLElement {
   return make("div", { class: "step-up" }, [
-    make("p", { text: "You are getting back in after you lost your passkeys. Until that is over this is not done." }),
-    make("p", {}, [make("a", { text: "See where that stands", attributes: { href: "/passkeys" } })]),
+    make("p", { text: t("You are getting back in after you lost your passkeys. Until that is over this is not done.") }),
+    make("p", {}, [make("a", { text: t("See where that stands"), attributes: { href: "/passkeys" } })]),
   ]);
 }
 
+/** A sentence with an element where it names one. */
+function around(sentence: string, place: string, element: Node): (Node | string)[] {
+  const [before = "", after = ""] = sentence.split(place);
+  return [before, element, after];
+}
+
 function receiptLink(receipt: string): HTMLElement {
-  return make("p", {}, [make("a", { text: "Receipt", attributes: { href: receipt } })]);
+  return make("p", {}, [make("a", { text: t("Receipt"), attributes: { href: receipt } })]);
 }
 
 function absolute(moment: string): string {

@@ -9,8 +9,8 @@ import { confirmCard } from "./confirm.js";
 import { required } from "./dom.js";
 import { focusChat } from "./frame.js";
 import { spoken } from "./words.js";
+import { t } from "./texts.js";
 
-const NOTHING_SENT = "Nothing was sent.";
 
 /** Everything that waits, as drawn. */
 export class CardList {
@@ -33,7 +33,7 @@ export class CardList {
     drop: (view, payment) => void this.#drop(view, payment),
     change: () => {
       focusChat();
-      sayPolitely("Type what should be different. The card stays until a newer request replaces it.");
+      sayPolitely(t("Type what should be different. The card stays until a newer request replaces it."));
     },
     ranOut: (view) => {
       if (view.busy) return;
@@ -137,7 +137,7 @@ export class CardList {
     if (view.fingerprint === fingerprint(card)) {
       view.nonce = card.nonce;
     } else if (card.state === "pending") {
-      this.#draw(card, card.asks_again === null ? "This changed. Check it again." : null);
+      this.#draw(card, card.asks_again === null ? t("This changed. Check it again.") : null);
     } else {
       this.#draw(card, null);
       const now = this.#views.get(card.action);
@@ -152,7 +152,7 @@ export class CardList {
     if (older === undefined) {
       this.#list.prepend(view.element);
       if (this.#readOnce && card.state === "pending") {
-        sayPolitely(`Waiting for you: ${spoken(headline(card), namesOf(card))}`);
+        sayPolitely(t("Waiting for you: {about}", { about: spoken(headline(card), namesOf(card)) }));
       }
       return;
     }
@@ -181,62 +181,62 @@ export class CardList {
       if (state === "pending" || state === "waiting" || state === "unknown") waiting += 1;
     }
     this.#count.textContent = String(waiting);
-    this.#bar.textContent = waiting === 1 ? "1 waiting" : `${waiting} waiting`;
+    this.#bar.textContent = waiting === 1 ? t("1 waiting") : t("{count} waiting", { count: waiting });
     this.#bar.hidden = waiting === 0 || this.#inView;
     this.#empty.hidden = this.#views.size > 0;
     document.documentElement.dataset["waiting"] = waiting > 0 ? "yes" : "no";
   }
 
   async #cancel(view: CardView): Promise<void> {
-    view.drawWaiting("Cancelling…");
+    view.drawWaiting(t("Cancelling…"));
     const answer = await post<unknown>(`/api/actions/${view.card.action}/cancel`, { version: view.card.version });
     if (answer.kind === "ok") {
       this.over(view, "cancelled", null);
       return;
     }
-    await this.#redraw(view, answer.kind === "lost" ? "We could not reach the bank. Look again whether it was cancelled." : answer.refusal.detail);
+    await this.#redraw(view, answer.kind === "lost" ? t("We could not reach the bank. Look again whether it was cancelled.") : answer.refusal.detail);
   }
 
   /** Takes a payment back. The bank's clock decides whether it was in time. */
   async #undo(view: CardView): Promise<void> {
-    view.drawWaiting("Undoing it…");
+    view.drawWaiting(t("Undoing it…"));
     const answer = await post<Card>(`/api/actions/${view.card.action}/undo`, { version: view.card.version });
     if (answer.kind === "ok") {
-      this.replace(answer.value, answer.value.message ?? "Undone. Nothing was sent.");
+      this.replace(answer.value, answer.value.message ?? t("Undone. Nothing was sent."));
     } else if (answer.kind === "refused" && answer.refusal.card !== null) {
       this.replace(answer.refusal.card, answer.refusal.detail);
     } else {
       const remark =
-        answer.kind === "lost" ? "We could not reach the bank. Look whether it was undone." : answer.refusal.detail;
+        answer.kind === "lost" ? t("We could not reach the bank. Look whether it was undone.") : answer.refusal.detail;
       await this.#redraw(view, remark);
     }
   }
 
   async #keep(view: CardView): Promise<void> {
-    view.drawWaiting("Keeping it…");
+    view.drawWaiting(t("Keeping it…"));
     const answer = await post<unknown>(`/api/actions/${view.card.action}/keep`, { version: view.card.version });
     const remark =
       answer.kind === "ok"
-        ? "Kept. Check it, then press the button."
+        ? t("Kept. Check it, then press the button.")
         : answer.kind === "lost"
-          ? `We could not reach the bank. ${NOTHING_SENT}`
+          ? t("We could not reach the bank. Nothing was sent.")
           : answer.refusal.detail;
     await this.#redraw(view, remark);
   }
 
   /** Takes one payment out. What is left is a new card, with a press of its own. */
   async #drop(view: CardView, payment: CardPayment): Promise<void> {
-    view.drawWaiting("Dropping it…");
+    view.drawWaiting(t("Dropping it…"));
     const answer = await post<Card>(`/api/actions/${view.card.action}/drop`, {
       version: view.card.version,
       line: payment.line,
     });
     if (answer.kind === "ok") {
-      this.replace(answer.value, `Dropped: ${payment.about}. Check what is left, then press the button.`);
+      this.replace(answer.value, t("Dropped: {about}. Check what is left, then press the button.", { about: payment.about }));
     } else if (answer.kind === "refused" && answer.refusal.card !== null) {
       this.replace(answer.refusal.card, answer.refusal.detail);
     } else {
-      const remark = answer.kind === "lost" ? `We could not reach the bank. ${NOTHING_SENT}` : answer.refusal.detail;
+      const remark = answer.kind === "lost" ? t("We could not reach the bank. Nothing was sent.") : answer.refusal.detail;
       await this.#redraw(view, remark);
     }
   }
@@ -254,7 +254,7 @@ export class CardList {
       current.busy = false;
       if (answer.kind === "ok") {
         const filled = answer.value;
-        const next = filled.open_slots.length === 0 ? "Check everything, then press the button." : "Noted.";
+        const next = filled.open_slots.length === 0 ? t("Check everything, then press the button.") : t("Noted.");
         // An answer can also be the way out; then the card says why it ended.
         this.replace(filled, filled.state === "pending" ? next : (filled.message ?? ""));
         if (filled.state !== "pending") return;
@@ -264,7 +264,7 @@ export class CardList {
         continue;
       }
       if (answer.kind === "lost") {
-        current.slotRefused(slot, `We could not reach the bank. ${NOTHING_SENT} Try again.`);
+        current.slotRefused(slot, t("We could not reach the bank. Nothing was sent. Try again."));
       } else if (answer.refusal.card !== null) {
         this.replace(answer.refusal.card, answer.refusal.detail);
       } else if (answer.refusal.status === 422) {

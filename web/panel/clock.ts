@@ -1,6 +1,8 @@
 // The server's time on this page. The computer's own clock may be wrong and may jump, so the page
 // counts from the last answer with the browser's steady counter.
 
+import { t } from "./texts.js";
+
 let serverAt = Date.now();
 let countedAt = performance.now();
 
@@ -29,10 +31,10 @@ export function minutesAndSeconds(seconds: number): string {
 
 /** What is said aloud when this many seconds are left, or nothing: each full minute, and the last 20 seconds. */
 export function spokenTimeLeft(seconds: number): string | null {
-  if (seconds === 20) return "20 seconds left.";
+  if (seconds === 20) return t("{count} seconds left.", { count: seconds });
   if (seconds > 0 && seconds % 60 === 0) {
     const minutes = seconds / 60;
-    return minutes === 1 ? "One minute left." : `${minutes} minutes left.`;
+    return minutes === 1 ? t("One minute left.") : t("{count} minutes left.", { count: minutes });
   }
   return null;
 }

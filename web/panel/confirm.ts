@@ -6,6 +6,7 @@ import { get, post, type Card, type Cards, type Confirmed, type Refusal } from "
 import type { CardView } from "./card.js";
 import { setServerTime } from "./clock.js";
 import { askPasskey, type Payment, type RequestOptions } from "./passkey.js";
+import { t } from "./texts.js";
 
 /** What the flow needs of the list. */
 export interface List {
@@ -21,8 +22,8 @@ const POLL_MILLISECONDS = 2_000;
  */
 const SETTLED_MILLISECONDS = 20_000;
 
-const NOT_AGREED = "Your passkey did not agree. Nothing was sent. Press the button again, or cancel.";
-const NO_PASSKEYS = "This browser knows no passkeys, and this wants one. Nothing was sent. Open this page in another browser.";
+const NOT_AGREED = t("Your passkey did not agree. Nothing was sent. Press the button again, or cancel.");
+const NO_PASSKEYS = t("This browser knows no passkeys, and this wants one. Nothing was sent. Open this page in another browser.");
 
 /** What the bank says before a press counts: whether a passkey has to agree, and to what. */
 interface Prepared {
@@ -35,11 +36,11 @@ export async function confirmCard(list: List, view: CardView, note: string): Pro
   if (view.busy || card.confirm_hash === null || nonce === null) return;
   const path = `/api/actions/${card.action}`;
   const body = { version: card.version, confirm_hash: card.confirm_hash, nonce, note };
-  view.drawWaiting(card.kind === "transfer" ? "Sending…" : "Working…");
+  view.drawWaiting(card.kind === "transfer" ? t("Sending…") : t("Working…"));
 
   const prepared = await post<Prepared>(`${path}/prepare`, body);
   if (prepared.kind === "lost") {
-    list.replace(card, "We could not reach the bank. Nothing was sent. Try again.");
+    list.replace(card, t("We could not reach the bank. Nothing was sent. Try again."));
     return;
   }
   if (prepared.kind === "refused") {
@@ -48,14 +49,14 @@ export async function confirmCard(list: List, view: CardView, note: string): Pro
   }
   let assertion: object | null = null;
   if (prepared.value.step_up !== null) {
-    view.drawWaiting("Waiting for your passkey…");
+    view.drawWaiting(t("Waiting for your passkey…"));
     const asked = await askPasskey(prepared.value.step_up.options, prepared.value.step_up.payment);
     if (asked.kind !== "answered") {
       list.replace(card, asked.kind === "declined" ? NOT_AGREED : NO_PASSKEYS);
       return;
     }
     assertion = asked.answer;
-    view.drawWaiting(card.kind === "transfer" ? "Sending…" : "Working…");
+    view.drawWaiting(card.kind === "transfer" ? t("Sending…") : t("Working…"));
   }
   const answer = await post<Confirmed>(`${path}/confirm`, { ...body, assertion });
   if (answer.kind === "ok") {
@@ -75,18 +76,18 @@ function done(list: List, view: CardView, confirmed: Confirmed): void {
 }
 
 function refused(list: List, view: CardView, refusal: Refusal): void {
-  const detail = refusal.detail === "" ? "The bank could not do this. Nothing was sent." : refusal.detail;
+  const detail = refusal.detail === "" ? t("The bank could not do this. Nothing was sent.") : refusal.detail;
   if (refusal.card !== null) {
     list.replace(refusal.card, detail);
   } else if (refusal.status === 410) {
     list.over(view, "expired", null);
   } else if (refusal.code === "note") {
-    list.replace(view.card, "Nothing was sent. Look at the note.");
+    list.replace(view.card, t("Nothing was sent. Look at the note."));
   } else if (refusal.status === 403) {
     // The passkey's answer did not count, or none was there: the card still waits.
     list.replace(view.card, detail);
   } else if (refusal.status === 503) {
-    list.replace(view.card, "The bank is busy right now. Nothing was sent. Press again in a moment.");
+    list.replace(view.card, t("The bank is busy right now. Nothing was sent. Press again in a moment."));
   } else if (refusal.status === 401) {
     window.location.reload();
   } else {
@@ -99,7 +100,7 @@ async function findOut(list: List, view: CardView): Promise<void> {
   view.drawUnknown();
   list.settled();
   view.focusText();
-  sayAtOnce("We don't know yet whether this went through. Don't send it again; we're checking.");
+  sayAtOnce(t("We don't know yet whether this went through. Don't send it again; we're checking."));
   const lostAt = performance.now();
   for (;;) {
     const askedAt = performance.now();
@@ -114,15 +115,15 @@ async function findOut(list: List, view: CardView): Promise<void> {
       const settled = askedAt - lostAt > SETTLED_MILLISECONDS;
       if (card !== undefined && card.state !== "pending") {
         list.over(view, card.state, card.message);
-        list.replace(card, card.message ?? "It went through.");
+        list.replace(card, card.message ?? t("It went through."));
         return;
       }
       if (card !== undefined && settled) {
-        list.replace(card, "It did not go through. Nothing was sent. You can press the button again.");
+        list.replace(card, t("It did not go through. Nothing was sent. You can press the button again."));
         return;
       }
       if (card === undefined && settled) {
-        list.over(view, "gone", "This request is no longer waiting. Look at your receipts for what became of it.");
+        list.over(view, "gone", t("This request is no longer waiting. Look at your receipts for what became of it."));
         return;
       }
     }

@@ -2,6 +2,7 @@
 
 import { post } from "./api.js";
 import { required } from "./dom.js";
+import { t } from "./texts.js";
 
 /** Signs in as another customer of the demo when one is picked. */
 export function startDemoSwitch(): void {
@@ -18,5 +19,5 @@ async function switchTo(customer: string): Promise<void> {
   }
   const status = required("page-status");
   status.hidden = false;
-  status.textContent = "The demo could not switch to that customer.";
+  status.textContent = t("The demo could not switch to that customer.");
 }

@@ -3,6 +3,7 @@
 
 import { post } from "./api.js";
 import { make, required } from "./dom.js";
+import { t } from "./texts.js";
 
 /** Typing this recently means that the customer was not on the way into the chat. */
 const TYPING_MILLISECONDS = 1_500;
@@ -58,7 +59,7 @@ function watchCursor(frame: HTMLIFrameElement): void {
     if (performance.now() - typedAt > TYPING_MILLISECONDS || !lastField.isConnected) return;
     const words = make("p", {
       class: "complaint",
-      text: "The chat took the cursor. What you type now goes there. Click the field to go on here.",
+      text: t("The chat took the cursor. What you type now goes there. Click the field to go on here."),
       attributes: { role: "alert" },
     });
     lastField.insertAdjacentElement("afterend", words);

@@ -3,6 +3,7 @@
 
 import { post } from "./api.js";
 import { required } from "./dom.js";
+import { t } from "./texts.js";
 
 const TOKEN = /^#([0-9a-f]{64})$/;
 
@@ -27,6 +28,6 @@ async function useToken(): Promise<void> {
   status.hidden = false;
   status.textContent =
     answer.kind === "lost"
-      ? "The bank did not answer. Open the address again."
-      : "This address was used before or is too old. Ask for a fresh one.";
+      ? t("The bank did not answer. Open the address again.")
+      : t("This address was used before or is too old. Ask for a fresh one.");
 }

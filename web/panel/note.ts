@@ -2,6 +2,7 @@
 
 import { namesOf, type Card } from "./api.js";
 import { make } from "./dom.js";
+import { t } from "./texts.js";
 
 const NOTE_CHARACTERS_MAX = 200;
 const CHARACTERS_LEFT_SHOWN_BELOW = 40;
@@ -34,8 +35,11 @@ export class NoteField {
     this.#input.value = typedBefore;
     const [payee, ...others] = namesOf(card);
     const label = make("label", { attributes: { for: id } });
-    if (payee === undefined || others.length > 0) label.append("Note for the payee (optional)");
-    else label.append("Note for ", make("bdi", { text: payee }), " (optional)");
+    if (payee === undefined || others.length > 0) label.append(t("Note for the payee (optional)"));
+    else {
+      const [before = "", after = ""] = t("Note for {name} (optional)").split("{name}");
+      label.append(before, make("bdi", { text: payee }), after);
+    }
     this.element = make("div", { class: "field" }, [label, this.#input, this.#hint]);
   }
 
@@ -61,6 +65,6 @@ export class NoteField {
     this.#input.removeAttribute("aria-invalid");
     const left = NOTE_CHARACTERS_MAX - Array.from(this.#input.value).length;
     this.#hint.textContent =
-      left < CHARACTERS_LEFT_SHOWN_BELOW ? `${left} characters left` : "";
+      left < CHARACTERS_LEFT_SHOWN_BELOW ? t("{count} characters left", { count: left }) : "";
   }
 }

@@ -3,6 +3,7 @@
 
 import { post } from "./api.js";
 import { required } from "./dom.js";
+import { t } from "./texts.js";
 
 /** Starts the button, where the page has it. */
 export function startNotMe(): void {
@@ -19,7 +20,7 @@ export function startNotMe(): void {
   };
   if (word === undefined) {
     button.disabled = true;
-    say("This link is not whole. Open it from the notice again, or call the bank.");
+    say(t("This link is not whole. Open it from the notice again, or call the bank."));
     return;
   }
   button.addEventListener("click", () => {
@@ -28,12 +29,12 @@ export function startNotMe(): void {
       const answer = await post<{ message: string }>("/api/not-me", { word });
       if (answer.kind === "ok") {
         button.hidden = true;
-        say(answer.value.message);
+        say(t(answer.value.message));
       } else if (answer.kind === "refused") {
         say(answer.refusal.detail);
       } else {
         button.disabled = false;
-        say("We could not reach the bank. Press again, or call the bank.");
+        say(t("We could not reach the bank. Press again, or call the bank."));
       }
     })();
   });

@@ -4,9 +4,10 @@
 import { post, type Answer } from "./api.js";
 import { make, required } from "./dom.js";
 import { askPasskey, makePasskey, toHex, type CreationOptions, type RequestOptions } from "./passkey.js";
+import { t } from "./texts.js";
 
-const DECLINED = "Your device did not agree. Nothing was changed.";
-const UNSUPPORTED = "This browser knows no passkeys. Use another one.";
+const DECLINED = t("Your device did not agree. Nothing was changed.");
+const UNSUPPORTED = t("This browser knows no passkeys. Use another one.");
 
 /** Starts the page, where it is the page. */
 export function startPasskeys(): void {
@@ -58,7 +59,7 @@ function show(answer: Answer<unknown>): void {
   if (answer.kind === "ok") {
     window.location.reload();
   } else {
-    say(answer.kind === "lost" ? "We could not reach the bank. Look again whether it was changed." : answer.refusal.detail);
+    say(answer.kind === "lost" ? t("We could not reach the bank. Look again whether it was changed.") : answer.refusal.detail);
   }
 }
 
@@ -127,9 +128,9 @@ function askName(line: HTMLElement, id: string): void {
       },
     },
     [
-      make("label", { text: "New name", attributes: { for: field } }),
+      make("label", { text: t("New name"), attributes: { for: field } }),
       input,
-      make("p", {}, [make("button", { class: "button", text: "Save", attributes: { type: "submit" } })]),
+      make("p", {}, [make("button", { class: "button", text: t("Save"), attributes: { type: "submit" } })]),
     ],
   );
   line.append(form);

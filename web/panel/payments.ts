@@ -3,8 +3,9 @@
 import type { Card, CardPayment, Row } from "./api.js";
 import { make } from "./dom.js";
 import { spoken, written } from "./words.js";
+import { t } from "./texts.js";
 
-const TOTAL = "Total";
+const TOTAL = t("Total");
 
 /** The rows of a card that belong to none of its payments; the total stands in the table. */
 export function otherRows(card: Card): readonly Row[] {
@@ -24,11 +25,11 @@ export function paymentTable(
   const total = card.rows.find((row) => row.label === TOTAL);
   const columns = drop === null ? 2 : 3;
   return make("table", { class: "payments" }, [
-    make("caption", { class: "visually-hidden", text: `${card.payments.length} payments` }),
+    make("caption", { class: "visually-hidden", text: t("{count} payments", { count: card.payments.length }) }),
     make("thead", {}, [
       make("tr", {}, [
-        make("th", { text: "To", attributes: { scope: "col" } }),
-        make("th", { class: "amount", text: "Amount", attributes: { scope: "col" } }),
+        make("th", { text: t("To"), attributes: { scope: "col" } }),
+        make("th", { class: "amount", text: t("Amount"), attributes: { scope: "col" } }),
         ...(drop === null ? [] : [make("td")]),
       ]),
     ]),
@@ -54,9 +55,9 @@ function line(
 ): HTMLElement {
   const rows = card.rows.slice(payment.first_row, payment.first_row + payment.rows);
   const value = (label: string): string | null => rows.find((row) => row.label === label)?.value ?? null;
-  const name = value("To");
-  const account = value("Account");
-  const amount = value("Amount");
+  const name = value(t("To"));
+  const account = value(t("Account"));
+  const amount = value(t("Amount"));
   const open = (what: string): HTMLElement => make("span", { class: "soft", text: what });
   const button = (): HTMLElement =>
     make(
@@ -66,14 +67,14 @@ function line(
         attributes: { type: "button" },
         on: { click: () => drop?.(payment) },
       },
-      ["Drop", make("span", { class: "visually-hidden", text: ` ${spoken(payment.about, names)}` })],
+      [t("Drop"), make("span", { class: "visually-hidden", text: ` ${spoken(payment.about, names)}` })],
     );
   return make("tr", {}, [
     make("th", { attributes: { scope: "row" } }, [
-      name === null ? open("not chosen yet") : make("bdi", { class: "outsider", text: name }),
+      name === null ? open(t("not chosen yet")) : make("bdi", { class: "outsider", text: name }),
       ...(account === null ? [] : [make("span", { class: "account" }, [make("bdi", { text: account })])]),
     ]),
-    make("td", { class: "amount" }, amount === null ? [open("not given yet")] : written(amount, [])),
+    make("td", { class: "amount" }, amount === null ? [open(t("not given yet"))] : written(amount, [])),
     ...(drop === null ? [] : [make("td", { class: "drop" }, [button()])]),
   ]);
 }

@@ -3,6 +3,7 @@
 
 import type { Card, OpenSlot } from "./api.js";
 import { make } from "./dom.js";
+import { t } from "./texts.js";
 
 /** Up to this many choices stand open as radio buttons; more become a list to pick from. */
 const RADIO_CHOICES_MAX = 6;
@@ -29,14 +30,14 @@ export class SlotForm {
         .filter(({ value }) => value !== "");
       const [first] = this.#fields;
       if (values.length === 0) {
-        if (first !== undefined) this.refuse(first.slot, first.slot.kind === "choice" ? "Choose one first." : "Fill this in first.");
+        if (first !== undefined) this.refuse(first.slot, first.slot.kind === "choice" ? t("Choose one first.") : t("Fill this in first."));
         return;
       }
       submit(values);
     };
     const button = make("button", {
       class: "button",
-      text: "Use this",
+      text: t("Use this"),
       attributes: { type: "button" },
       on: { click: go },
     });
@@ -61,7 +62,7 @@ export class SlotForm {
   /** Why the card cannot be confirmed yet. */
   get reason(): string {
     const missing = this.#fields.map((one) => one.slot.label);
-    return `Still open above: ${missing.join(" · ")}`;
+    return t("Still open above: {what}", { what: missing.join(" · ") });
   }
 
   /** Says beside a field what is wrong with its value, and puts the focus there. */
@@ -126,7 +127,7 @@ function select(
   id: string,
   described: Record<string, string>,
 ): HTMLSelectElement {
-  const empty = make("option", { text: "Choose…", attributes: { value: "" } });
+  const empty = make("option", { text: t("Choose…"), attributes: { value: "" } });
   const options = choices.map((choice) => make("option", { text: choice.label, attributes: { value: choice.value } }));
   return make("select", { id, attributes: described }, [empty, ...options]);
 }

@@ -1,5 +1,7 @@
 // Moments on a server-drawn page: how long ago, with the exact moment on focus or under the pointer.
 
+import { t } from "./texts.js";
+
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
   ["hour", 3_600],
@@ -21,7 +23,7 @@ export function startTimes(): void {
 
 function ago(seconds: number): string | null {
   if (!Number.isFinite(seconds) || seconds < 0 || seconds > DAYS_RELATIVE_MAX * 86_400) return null;
-  if (seconds < 60) return "just now";
+  if (seconds < 60) return t("just now");
   const format = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto" });
   let [unit, length] = STEPS[0] as [Intl.RelativeTimeFormatUnit, number];
   for (const step of STEPS) if (seconds >= step[1]) [unit, length] = step;

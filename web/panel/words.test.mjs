@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-globalThis.document = { documentElement: { lang: "en" } };
+globalThis.document = { documentElement: { lang: "en" }, getElementById: () => null };
 const { spoken, spokenAmount } = await import("../dist/panel/words.js");
 
 test("an amount is heard with the currency's name and exactly its digits", () => {

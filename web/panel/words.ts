@@ -2,13 +2,18 @@
 // of outsiders are isolated so that their letters cannot turn the sentence around.
 
 import { make } from "./dom.js";
+import { MARKS } from "./texts.js";
 
 /** Currencies whose amounts are spoken by name. Other codes are left as they stand. */
 const CURRENCIES = [
   ...["EUR", "GBP", "USD", "CHF", "PLN", "JPY", "KWD", "CAD", "AUD", "NZD", "BRL", "MXN", "ARS"],
   ...["SEK", "NOK", "DKK", "CZK", "INR", "TND", "BHD"],
 ];
-const AMOUNT = new RegExp(`(?<![\\d.,])(\\d{1,3}(?:,\\d{3})*|\\d+)(\\.\\d{1,3})? (${CURRENCIES.join("|")})\\b`, "g");
+const [GROUP, POINT] = [`\\${MARKS.group}`, `\\${MARKS.point}`];
+const AMOUNT = new RegExp(
+  `(?<![\\d.,])(\\d{1,3}(?:${GROUP}\\d{3})*|\\d+)(${POINT}\\d{1,3})? (${CURRENCIES.join("|")})\\b`,
+  "g",
+);
 
 interface Piece {
   readonly text: string;
@@ -58,7 +63,7 @@ function amounts(text: string): Piece[] {
 export function spokenAmount(amount: string): string {
   const [digits, currency] = amount.split(" ");
   if (digits === undefined || currency === undefined) return amount;
-  const plain = digits.replaceAll(",", "");
+  const plain = digits.replaceAll(MARKS.group, "").replace(MARKS.point, ".");
   try {
     // A decimal string is formatted exactly; the type of `format` does not know it yet.
     return new Intl.NumberFormat(document.documentElement.lang || "en", {
@@ -91,9 +96,9 @@ export function written(
   return pieces(sentence, names).flatMap((piece): Node[] => {
     if (piece.kind === "name") return [make("bdi", { class: "outsider", text: piece.text })];
     if (piece.kind === "plain") return [document.createTextNode(piece.text)];
-    if (forTheEyeOnly) return [make("span", { class: "figures", text: piece.text })];
+    if (forTheEyeOnly) return [make("bdi", { class: "figures", text: piece.text })];
     return [
-      make("span", { class: "figures", text: piece.text, attributes: { "aria-hidden": "true" } }),
+      make("bdi", { class: "figures", text: piece.text, attributes: { "aria-hidden": "true" } }),
       make("span", { class: "visually-hidden", text: spokenAmount(piece.text) }),
     ];
   });

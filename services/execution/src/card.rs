@@ -101,6 +101,8 @@ pub struct Card {
     pub button: String,
     /// What is displayed, in order; exactly the record's.
     pub rows: Vec<DisplayRow>,
+    /// The names on it that outsiders chose, for the page to isolate.
+    pub names: Vec<String>,
     /// The payments, where there are several and each can be dropped; else empty.
     pub payments: Vec<CardPayment>,
     /// Warnings.

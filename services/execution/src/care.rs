@@ -197,35 +197,41 @@ pub(crate) fn payee_warnings(
     name: &str,
     facts: &Facts,
 ) -> Vec<Warning> {
+    let texts = facts.texts;
     let mut warnings = Vec::new();
     let mut warn = |code, text| warnings.push(Warning { code, text });
     if payee.is_new {
         let shown = action.values.currency.and_then(|currency| {
             let limits = facts.limits.get(&currency)?;
             let amount = cap(payee, limits.first_payment);
-            let at_most = Money { amount, currency }.to_display();
+            let at_most = texts.money(Money { amount, currency });
             let amount = sent(action, payee, facts);
-            Some((at_most, Money { amount, currency }.to_display()))
+            Some((at_most, texts.money(Money { amount, currency })))
         });
-        let hours = facts.new_payee_seconds.div_euclid(3_600);
+        let hours = facts.new_payee_seconds.div_euclid(3_600).to_string();
         match (payee.paid_before, shown) {
             (false, Some((at_most, _))) => warn(
                 "first_payment",
-                format!(
-                    "You have never paid {name} before. In the first {hours} hours they can get {at_most} at most."
+                texts.with(
+                    "You have never paid {name} before. In the first {hours} hours they can get {most} at most.",
+                    &[("name", name), ("hours", &hours), ("most", &at_most)],
                 ),
             ),
             (false, None) => warn(
                 "first_payment",
-                format!("You have never paid {name} before."),
+                texts.with("You have never paid {name} before.", &[("name", name)]),
             ),
             (true, Some((at_most, sent))) => warn(
                 "new_payee",
-                format!(
-                    "{name} is still new. In the first {hours} hours they can get {at_most} at most; {sent} went to them already."
+                texts.with(
+                    "{name} is still new. In the first {hours} hours they can get {most} at most; {sent} went to them already.",
+                    &[("name", name), ("hours", &hours), ("most", &at_most), ("sent", &sent)],
                 ),
             ),
-            (true, None) => warn("new_payee", format!("{name} is still new.")),
+            (true, None) => warn(
+                "new_payee",
+                texts.with("{name} is still new.", &[("name", name)]),
+            ),
         }
     }
     match payee.name_check {
@@ -233,19 +239,23 @@ pub(crate) fn payee_warnings(
             if let Some(holder) = &payee.holder {
                 warn(
                     "name_close",
-                    format!("The account is in the name of {holder}."),
+                    texts.with("The account is in the name of {holder}.", &[("holder", holder)]),
                 );
             }
         }
         NameCheck::NoMatch => warn(
             "name_no_match",
-            format!(
-                "The account is not in the name of {name}. Ask them for the number again, on a way you know."
+            texts.with(
+                "The account is not in the name of {name}. Ask them for the number again, on a way you know.",
+                &[("name", name)],
             ),
         ),
         NameCheck::Unavailable if payee.is_new => warn(
             "name_unavailable",
-            format!("The bank could not check that the account is in the name of {name}."),
+            texts.with(
+                "The bank could not check that the account is in the name of {name}.",
+                &[("name", name)],
+            ),
         ),
         NameCheck::Unavailable | NameCheck::Match | NameCheck::NotChecked => {}
     }
@@ -254,27 +264,36 @@ pub(crate) fn payee_warnings(
 
 /// What the bank says about the payment as a whole.
 pub(crate) fn payment_warnings(action: &StoredAction, facts: &Facts) -> Vec<Warning> {
+    let texts = facts.texts;
     let mut warnings = Vec::new();
     if is_large_share(action, facts) {
         let account = action
             .values
             .from_account
             .and_then(|account| facts.account(account));
-        let of = account.map_or_else(String::new, |account| {
-            format!(
-                " of what is in {}",
-                wording::name_and_account(&account.label, &account.iban)
-            )
-        });
+        let percent = facts.large_share_percent.to_string();
+        let text = match account {
+            Some(account) => texts.with(
+                "This is more than {percent} % of what is in {account}.",
+                &[
+                    ("percent", &percent),
+                    (
+                        "account",
+                        &wording::name_and_account(&account.label, &account.iban),
+                    ),
+                ],
+            ),
+            None => texts.with("This is more than {percent} %.", &[("percent", &percent)]),
+        };
         warnings.push(Warning {
             code: "large_share",
-            text: format!("This is more than {} %{of}.", facts.large_share_percent),
+            text,
         });
     }
     if let Some(purpose) = purpose(action).filter(|purpose| !purpose.says.is_empty()) {
         warnings.push(Warning {
             code: purpose.warning,
-            text: purpose.says.to_owned(),
+            text: texts.say(purpose.says).to_owned(),
         });
     }
     warnings.extend(hold::warning(action, facts));

@@ -371,7 +371,10 @@ async fn answer(
 ) -> Result<Confirmed, ActError> {
     let facts = Facts::load(transaction).await?;
     let aftermath = aftermath::load(transaction, action).await?;
-    let hold = aftermath.hold.as_ref().map(hold::shown);
+    let hold = aftermath
+        .hold
+        .as_ref()
+        .map(|hold| hold::shown(facts.texts, hold));
     let account = action
         .values
         .from_account
@@ -398,15 +401,15 @@ async fn answer(
         balance: account
             .filter(|_| moves_money && hold.is_none())
             .map(|account| {
-                countersign_domain::Money {
+                facts.texts.money(countersign_domain::Money {
                     amount: account.balance,
                     currency: account.currency,
-                }
-                .to_display()
+                })
             }),
         message: match &hold {
             Some(hold) => hold.text.clone(),
             None => wording::done(
+                facts.texts,
                 action.kind,
                 total,
                 aftermath.undo_until.is_some(),

@@ -6,6 +6,7 @@ use countersign_domain::{
 };
 use countersign_provenance::Input;
 use countersign_store::action::StoredAction;
+use countersign_texts::Texts;
 
 use crate::{
     aftermath::Aftermath,
@@ -51,10 +52,13 @@ pub(crate) fn draw(
     let mut card = blank(action, &picture);
     card.undo_seconds = picture.can_be_undone().then_some(facts.undo_seconds);
     if action.state != ActionState::Pending {
-        card.hold = aftermath.hold.as_ref().map(hold::shown);
+        card.hold = aftermath
+            .hold
+            .as_ref()
+            .map(|hold| hold::shown(facts.texts, hold));
         card.undo_until = aftermath.undo_until.map(timestamp);
         card.undone = aftermath.undone_at.map(timestamp);
-        card.message = Some(ended(action, &picture, aftermath));
+        card.message = Some(ended(facts.texts, action, &picture, aftermath));
         card.receipt =
             (action.state == ActionState::Confirmed).then(|| format!("/receipts/{}", action.id));
         return Ok(Drawn { card, record: None });
@@ -63,14 +67,14 @@ pub(crate) fn draw(
         return Ok(Drawn { card, record: None });
     };
     if action.expires_at <= facts.now {
-        card.message =
-            Some("This has ended. Ask again in the chat if you still want it.".to_owned());
+        let ended = "This has ended. Ask again in the chat if you still want it.";
+        card.message = Some(facts.texts.say(ended).to_owned());
         return Ok(Drawn { card, record: None });
     }
     match ground.standing {
         Standing::Unreproducible => {
-            card.message =
-                Some("This does not match what you wrote. Cancel it and ask again.".to_owned());
+            let other = "This does not match what you wrote. Cancel it and ask again.";
+            card.message = Some(facts.texts.say(other).to_owned());
             return Ok(Drawn { card, record: None });
         }
         Standing::AsksAgain { clause, later } => {
@@ -84,7 +88,7 @@ pub(crate) fn draw(
         }
     }
     if facts.frozen && !may_while_frozen(action.kind) {
-        card.message = Some(wording::refusal("frozen").to_owned());
+        card.message = Some(facts.texts.say(wording::refusal("frozen")).to_owned());
         return Ok(Drawn { card, record: None });
     }
     card.payments = picture.payments_to_drop();
@@ -92,7 +96,7 @@ pub(crate) fn draw(
     card.left_today = picture.left_today();
     card.step_up = step_up::of(action, facts, &picture);
     if let Some(refusal) = picture.refusal() {
-        card.message = Some(wording::refusal(refusal).to_owned());
+        card.message = Some(facts.texts.say(wording::refusal(refusal)).to_owned());
         return Ok(Drawn { card, record: None });
     }
     if !card.open_slots.is_empty() {
@@ -128,6 +132,7 @@ fn blank(action: &StoredAction, picture: &Picture<'_>) -> Card {
         title: picture.title(),
         button: picture.button(),
         rows: picture.rows(),
+        names: picture.names(),
         payments: Vec::new(),
         warnings: picture.warnings(),
         you_wrote: None,
@@ -159,31 +164,41 @@ const fn may_while_frozen(kind: ActionKind) -> bool {
 }
 
 /// One sentence for a card that is over.
-fn ended(action: &StoredAction, picture: &Picture<'_>, aftermath: &Aftermath) -> String {
+fn ended(
+    texts: &Texts,
+    action: &StoredAction,
+    picture: &Picture<'_>,
+    aftermath: &Aftermath,
+) -> String {
     let reason = action.reason.as_deref().unwrap_or("");
-    match action.state {
-        ActionState::Superseded => "Replaced by a newer request.".to_owned(),
+    let plain = match action.state {
+        ActionState::Superseded => "Replaced by a newer request.",
         ActionState::Cancelled if action.reason.as_deref() == Some(care::TOLD) => {
             "Stopped. Nothing was sent. Nobody from the bank or the police tells you what to answer here: end the \
              call, and call the number on the back of your card."
-                .to_owned()
         }
-        ActionState::Cancelled => wording::cancelled(reason).to_owned(),
+        ActionState::Cancelled => wording::cancelled(reason),
         ActionState::Expired if reason == "hold_expired" => {
-            "The bank waited as long as it may. Nothing was sent. Ask again if you still want it.".to_owned()
+            "The bank waited as long as it may. Nothing was sent. Ask again if you still want it."
         }
-        ActionState::Expired => "Nobody confirmed this in time. Nothing happened.".to_owned(),
-        ActionState::Refused => wording::refusal(reason).to_owned(),
-        ActionState::Held => aftermath.hold.as_ref().map_or_else(
-            || "You agreed to this. The bank waits.".to_owned(),
-            |hold| hold::shown(hold).text,
-        ),
-        ActionState::Confirmed => wording::done(
-            action.kind,
-            picture.total(),
-            aftermath.undo_until.is_some(),
-            aftermath.undone_at.is_some(),
-        ),
-        ActionState::Pending => String::new(),
-    }
+        ActionState::Expired => "Nobody confirmed this in time. Nothing happened.",
+        ActionState::Refused => wording::refusal(reason),
+        ActionState::Held => {
+            return aftermath.hold.as_ref().map_or_else(
+                || texts.say("You agreed to this. The bank waits.").to_owned(),
+                |hold| hold::shown(texts, hold).text,
+            );
+        }
+        ActionState::Confirmed => {
+            return wording::done(
+                texts,
+                action.kind,
+                picture.total(),
+                aftermath.undo_until.is_some(),
+                aftermath.undone_at.is_some(),
+            );
+        }
+        ActionState::Pending => return String::new(),
+    };
+    texts.say(plain).to_owned()
 }

@@ -8,6 +8,7 @@ use countersign_domain::{
 };
 use countersign_screening::{display_name, holder::compare};
 use countersign_store::action::ActionError;
+use countersign_texts::Texts;
 use sqlx::PgConnection;
 use time::{Date, OffsetDateTime};
 
@@ -73,7 +74,8 @@ pub(crate) struct Facts {
     pub now: OffsetDateTime,
     pub today: Date,
     pub rules_version: String,
-    pub locale: String,
+    /// The language the panel speaks with this customer: the record's `locale`, and every word of a card.
+    pub texts: &'static Texts,
     /// How long a payee counts as new after the first payment.
     pub new_payee_seconds: i32,
     /// How long the bank waits before a payment to somebody new that stands out.
@@ -137,7 +139,7 @@ impl Facts {
             r#"SELECT bank.bank_clock() AS "now!", bank.bank_day() AS "today!", rules_version, new_payee_seconds, large_share_percent,
                       cooling_off_seconds, hold_seconds_max, limit_cooling_seconds, bank.my_undo_seconds() AS "undo_seconds!",
                       EXISTS (SELECT FROM bank.payment_freeze WHERE customer_id = bank.current_customer() AND lifted_at IS NULL) AS "frozen!",
-                      (SELECT locale FROM bank.customer WHERE customer_id = bank.current_customer()) AS "locale!"
+                      (SELECT coalesce(panel_language, locale) FROM bank.customer WHERE customer_id = bank.current_customer()) AS "language!"
                  FROM bank.setting"#
         )
         .fetch_one(&mut *connection)
@@ -146,7 +148,7 @@ impl Facts {
             now: clock.now,
             today: clock.today,
             rules_version: clock.rules_version,
-            locale: clock.locale,
+            texts: countersign_texts::of(&clock.language),
             new_payee_seconds: clock.new_payee_seconds,
             cooling_off_seconds: clock.cooling_off_seconds,
             hold_seconds_max: clock.hold_seconds_max,

@@ -2,6 +2,7 @@
 
 use countersign_domain::{ActionKind, MinorUnits, Money, NameCheck};
 use countersign_store::action::StoredAction;
+use countersign_texts::Texts;
 
 use crate::{aftermath, card::Warning, care, event::timestamp, facts::Facts};
 
@@ -137,43 +138,47 @@ pub(crate) fn is_met(action: &StoredAction, facts: &Facts) -> bool {
 /// What the card says before Confirm about a hold that would follow it.
 pub(crate) fn warning(action: &StoredAction, facts: &Facts) -> Option<Warning> {
     let reason = reason(action, facts)?;
+    let texts = facts.texts;
     let then = if reason.goes_by_itself() {
-        format!("It goes after {}.", hours(facts.cooling_off_seconds))
+        let time = hours(texts, facts.cooling_off_seconds);
+        texts.with("It goes after {time}.", &[("time", &time)])
     } else {
-        format!(
-            "If that takes longer than {}, nothing is sent.",
-            hours(facts.hold_seconds_max)
+        let time = hours(texts, facts.hold_seconds_max);
+        texts.with(
+            "If that takes longer than {time}, nothing is sent.",
+            &[("time", &time)],
         )
     };
     Some(Warning {
         code: reason.warning(),
-        text: format!(
-            "After your press the bank waits {}. {then} You can cancel until it goes.",
-            reason.because()
+        text: texts.with(
+            "After your press the bank waits {because}. {then} You can cancel until it goes.",
+            &[("because", texts.say(reason.because())), ("then", &then)],
         ),
     })
 }
 
 /// A time a person plans by: "24 hours", "4 days", "10 minutes".
-pub(crate) fn hours(seconds: i32) -> String {
+pub(crate) fn hours(texts: &Texts, seconds: i32) -> String {
     let (count, unit) = match seconds {
-        172_800.. if seconds % 86_400 == 0 => (seconds / 86_400, "days"),
-        7_200.. => (seconds / 3_600, "hours"),
-        _ => (seconds / 60, "minutes"),
+        172_800.. if seconds % 86_400 == 0 => (seconds / 86_400, "{count} days"),
+        7_200.. => (seconds / 3_600, "{count} hours"),
+        _ => (seconds / 60, "{count} minutes"),
     };
-    format!("{count} {unit}")
+    texts.with(unit, &[("count", &count.to_string())])
 }
 
 /// A hold as the card shows it while the bank waits.
-pub(crate) fn shown(hold: &aftermath::Hold) -> crate::card::CardHold {
+pub(crate) fn shown(texts: &Texts, hold: &aftermath::Hold) -> crate::card::CardHold {
     let reason = Reason::ALL
         .into_iter()
         .find(|reason| reason.text() == hold.reason);
     let because = reason.map_or("", Reason::because);
     crate::card::CardHold {
         reason: hold.reason.clone(),
-        text: format!(
-            "You agreed to this. The bank waits {because}. You can cancel until it goes."
+        text: texts.with(
+            "You agreed to this. The bank waits {because}. You can cancel until it goes.",
+            &[("because", texts.say(because))],
         ),
         goes: hold.release_after.map(timestamp),
         ends: timestamp(hold.ends_at),
@@ -186,9 +191,10 @@ mod tests {
 
     #[test]
     fn a_time_to_wait_is_said_in_whole_units() {
-        assert_eq!(hours(86_400), "24 hours");
-        assert_eq!(hours(345_600), "4 days");
-        assert_eq!(hours(600), "10 minutes");
+        let english = countersign_texts::of("en");
+        assert_eq!(hours(english, 86_400), "24 hours");
+        assert_eq!(hours(english, 345_600), "4 days");
+        assert_eq!(hours(english, 600), "10 minutes");
     }
 
     #[test]

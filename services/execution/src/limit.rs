@@ -2,6 +2,7 @@
 
 use countersign_domain::{ActionId, Currency, MinorUnits, Money, Secret};
 use countersign_store::{action::StoredAction, session};
+use countersign_texts::Texts;
 use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -149,11 +150,15 @@ pub async fn stop(pool: &PgPool, secret: &Secret, which: ActionId) -> Result<(),
     Ok(())
 }
 
-/// The raises that cool off, and how long a payment can be undone now, in seconds.
+/// The raises that cool off, in the customer's language, and how long a payment can be undone now, in seconds.
 ///
 /// # Errors
 /// See [`ActError`].
-pub async fn cooling(pool: &PgPool, secret: &Secret) -> Result<(Vec<Cooling>, i32), ActError> {
+pub async fn cooling(
+    pool: &PgPool,
+    secret: &Secret,
+    texts: &Texts,
+) -> Result<(Vec<Cooling>, i32), ActError> {
     let mut transaction = session::begin(pool, secret).await?;
     session::customer(&mut transaction).await?;
     let undo = sqlx::query_scalar!(r#"SELECT bank.my_undo_seconds() AS "seconds!""#)
@@ -172,7 +177,7 @@ pub async fn cooling(pool: &PgPool, secret: &Secret) -> Result<(Vec<Cooling>, i3
             Some(Cooling {
                 action: ActionId::from_uuid(row.action_id),
                 label: name.label(),
-                value: shown(name, row.currency.parse().ok(), row.value)?,
+                value: shown(texts, name, row.currency.parse().ok(), row.value)?,
                 at: row.effective_at,
             })
         })
@@ -181,17 +186,17 @@ pub async fn cooling(pool: &PgPool, secret: &Secret) -> Result<(Vec<Cooling>, i3
 }
 
 /// A limit's value for people.
-fn shown(name: LimitName, currency: Option<Currency>, value: i64) -> Option<String> {
+fn shown(texts: &Texts, name: LimitName, currency: Option<Currency>, value: i64) -> Option<String> {
     if name == LimitName::UndoSeconds {
-        return Some(format!("{value} seconds"));
+        return Some(texts.with("{count} seconds", &[("count", &value.to_string())]));
     }
     let amount = MinorUnits::new(value)?;
     let currency = currency?;
-    Some(Money { amount, currency }.to_display())
+    Some(texts.money(Money { amount, currency }))
 }
 
 /// Which limit a request raises, from what, to what.
-fn raise(action: &StoredAction) -> Option<(LimitName, String, String)> {
+fn raise(texts: &Texts, action: &StoredAction) -> Option<(LimitName, String, String)> {
     let typed = |key: &str| {
         action
             .values
@@ -200,32 +205,40 @@ fn raise(action: &StoredAction) -> Option<(LimitName, String, String)> {
             .and_then(serde_json::Value::as_str)
     };
     let name = LimitName::of(typed("limit")?)?;
-    let value = |key: &str| shown(name, action.values.currency, typed(key)?.parse().ok()?);
+    let value = |key: &str| {
+        shown(
+            texts,
+            name,
+            action.values.currency,
+            typed(key)?.parse().ok()?,
+        )
+    };
     Some((name, value("limit_before")?, value("limit_value")?))
 }
 
 /// What the button of a card says.
-pub(crate) fn button(action: &StoredAction) -> String {
-    match raise(action) {
-        Some((LimitName::UndoSeconds, _, to)) => format!("Shorten my time to undo to {to}"),
-        Some((_, _, to)) => format!("Raise my limit to {to}"),
-        None => "Raise a limit".to_owned(),
+pub(crate) fn button(texts: &Texts, action: &StoredAction) -> String {
+    match raise(texts, action) {
+        Some((LimitName::UndoSeconds, _, to)) => {
+            texts.with("Shorten my time to undo to {value}", &[("value", &to)])
+        }
+        Some((_, _, to)) => texts.with("Raise my limit to {value}", &[("value", &to)]),
+        None => texts.say("Raise a limit").to_owned(),
     }
 }
 
 /// The values of a card, by the words it shows them under.
 pub(crate) fn terms(action: &StoredAction, facts: &Facts) -> Vec<(&'static str, String)> {
-    raise(action).map_or_else(Vec::new, |(name, from, to)| {
+    let texts = facts.texts;
+    raise(texts, action).map_or_else(Vec::new, |(name, from, to)| {
+        let time = hold::hours(texts, facts.limit_cooling_seconds);
         vec![
-            ("Limit", name.label().to_owned()),
+            ("Limit", texts.say(name.label()).to_owned()),
             ("Now", from),
             ("Then", to),
             (
                 "Takes effect",
-                format!(
-                    "{} after your press",
-                    hold::hours(facts.limit_cooling_seconds)
-                ),
+                texts.with("{time} after your press", &[("time", &time)]),
             ),
         ]
     })

@@ -4,6 +4,7 @@
 
 use countersign_domain::{ActionId, Secret};
 use countersign_store::session;
+use countersign_texts::Texts;
 use sqlx::PgPool;
 use time::OffsetDateTime;
 
@@ -68,46 +69,34 @@ pub enum Unfrozen {
     SignInAgain,
 }
 
-/// A notice in words: a heading for a list or a subject, and a sentence.
-pub fn words(kind: &str, about: &str, short_code: &str) -> (&'static str, String) {
-    let code = if short_code.is_empty() {
-        String::new()
-    } else {
-        format!(" Receipt {short_code}.")
-    };
-    match kind {
-        "confirmed" => (
-            "You confirmed something",
-            format!("You confirmed: {about}.{code}"),
-        ),
+/// A notice in a language's words: a heading for a list or a subject, and a sentence.
+pub fn words(texts: &Texts, kind: &str, about: &str, short_code: &str) -> (String, String) {
+    let (heading, sentence) = match kind {
+        "confirmed" => ("You confirmed something", "You confirmed: {about}."),
         "held" => (
             "The bank is waiting",
-            format!(
-                "You confirmed: {about}. The bank waits before it does it; you can cancel it on the panel.{code}"
-            ),
+            "You confirmed: {about}. The bank waits before it does it; you can cancel it on the panel.",
         ),
         "not_sent" => (
             "Something was not sent",
-            format!("Not done: {about}. Nothing was sent.{code}"),
+            "Not done: {about}. Nothing was sent.",
         ),
-        "undone" => (
-            "A payment was undone",
-            format!("Undone: {about}. Nothing was sent.{code}"),
-        ),
-        "login" => (
-            "Somebody signed in",
-            "Somebody signed in to your account.".to_owned(),
-        ),
+        "undone" => ("A payment was undone", "Undone: {about}. Nothing was sent."),
+        "login" => ("Somebody signed in", "Somebody signed in to your account."),
         "frozen" => (
             "Your payments are stopped",
-            "Nothing leaves your accounts until you let payments go again.".to_owned(),
+            "Nothing leaves your accounts until you let payments go again.",
         ),
-        "unfrozen" => (
-            "Your payments go again",
-            "Payments can be confirmed again.".to_owned(),
-        ),
-        _ => ("Something was changed", format!("Changed: {about}.{code}")),
+        "unfrozen" => ("Your payments go again", "Payments can be confirmed again."),
+        _ => ("Something was changed", "Changed: {about}."),
+    };
+    let mut said = texts.with(sentence, &[("about", about)]);
+    let names_a_receipt = sentence.contains("{about}") && !short_code.is_empty();
+    if names_a_receipt {
+        said.push(' ');
+        said.push_str(&texts.with("Receipt {code}.", &[("code", short_code)]));
     }
+    (texts.say(heading).to_owned(), said)
 }
 
 /// The newest notices, newest first, each marked as read from now on.

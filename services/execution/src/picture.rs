@@ -1,7 +1,7 @@
 //! What stands on a card: titles, rows, warnings and the record, from an action and the facts about it.
 
 use countersign_domain::{
-    ActionKind, MinorUnits, Money, NameCheck,
+    ActionKind, MinorUnits, Money, NameCheck, ProfileField,
     limits::{self, NewPayee, Payment, Used},
     record::{ConfirmRecord, DisplayRow, RECORD_VERSION, RecordLine},
 };
@@ -95,17 +95,22 @@ impl<'a> Picture<'a> {
         }
     }
 
-    fn verb(&self) -> &'static str {
-        let own = !self.lines.is_empty()
+    /// Whether the money stays the customer's.
+    fn moves(&self) -> bool {
+        !self.lines.is_empty()
             && self
                 .lines
                 .iter()
-                .all(|(line, _)| line.own_account.is_some());
-        if own { "Move" } else { "Send" }
+                .all(|(line, _)| line.own_account.is_some())
     }
 
-    /// Where the money of several lines goes, in words: `to 2 payees`.
-    fn to_all(&self) -> String {
+    fn shown(&self, money: Money) -> String {
+        self.facts.texts.money(money)
+    }
+
+    /// The button of several lines: `Send 75.00 EUR to 2 payees`.
+    fn button_of_all(&self, total: &str) -> String {
+        let texts = self.facts.texts;
         let mut ids: Vec<&str> = self
             .lines
             .iter()
@@ -118,65 +123,109 @@ impl<'a> Picture<'a> {
             .iter()
             .filter(|(line, _)| line.own_account.is_some())
             .count();
+        let (lines, several) = (self.lines.len().to_string(), ids.len().to_string());
         match (self.lines.as_slice(), ids.len()) {
             ([(_, Some(to)), ..], 1) => {
-                format!("to {} in {} payments", to.name, self.lines.len())
+                let values = [
+                    ("total", total),
+                    ("name", to.name.as_str()),
+                    ("count", lines.as_str()),
+                ];
+                if self.moves() {
+                    texts.with("Move {total} to {name} in {count} payments", &values)
+                } else {
+                    texts.with("Send {total} to {name} in {count} payments", &values)
+                }
             }
-            (_, several) if own == 0 => format!("to {several} payees"),
-            (lines, several) if own == lines.len() => format!("to {several} accounts"),
-            (lines, _) => format!("in {} payments", lines.len()),
+            (_, _) if own == 0 => texts.with(
+                "Send {total} to {count} payees",
+                &[("total", total), ("count", &several)],
+            ),
+            (all, _) if own == all.len() => texts.with(
+                "Move {total} to {count} accounts",
+                &[("total", total), ("count", &several)],
+            ),
+            _ => texts.with(
+                "Send {total} in {count} payments",
+                &[("total", total), ("count", &lines)],
+            ),
         }
     }
 
     pub(crate) fn title(&self) -> String {
-        match (self.action.kind, self.total()) {
-            (ActionKind::Transfer, Some(total)) => format!("{} {total}", self.verb()),
-            (ActionKind::Refund, Some(total)) => format!("Send {total} back"),
-            (kind, _) => wording::plain_title(kind).to_owned(),
+        let texts = self.facts.texts;
+        let total = self.total().map(|total| self.shown(total));
+        match (self.action.kind, total) {
+            (ActionKind::Transfer, Some(total)) if self.moves() => {
+                texts.with("Move {total}", &[("total", &total)])
+            }
+            (ActionKind::Transfer, Some(total)) => texts.with("Send {total}", &[("total", &total)]),
+            (ActionKind::Refund, Some(total)) => {
+                texts.with("Send {total} back", &[("total", &total)])
+            }
+            (kind, _) => texts.say(wording::plain_title(kind)).to_owned(),
         }
     }
 
     pub(crate) fn button(&self) -> String {
+        let texts = self.facts.texts;
         let values = &self.action.values;
-        let card = values.card.and_then(|card| self.facts.card(card));
-        match self.action.kind {
-            ActionKind::Transfer => match (self.total(), self.lines.as_slice()) {
-                (Some(total), [(_, Some(to))]) => format!("{} {total} to {}", self.verb(), to.name),
-                (Some(total), lines) if lines.len() > 1 => {
-                    format!("{} {total} {}", self.verb(), self.to_all())
+        let card = values
+            .card
+            .and_then(|card| self.facts.card(card))
+            .map(|card| format!("{} ·· {}", card.label, card.last_four));
+        let total = self.total().map(|total| self.shown(total));
+        let plain = match self.action.kind {
+            ActionKind::Transfer => match (total, self.lines.as_slice()) {
+                (Some(total), [(_, Some(to))]) => {
+                    let values = [("total", total.as_str()), ("name", to.name.as_str())];
+                    return if self.moves() {
+                        texts.with("Move {total} to {name}", &values)
+                    } else {
+                        texts.with("Send {total} to {name}", &values)
+                    };
                 }
-                _ => "Send".to_owned(),
+                (Some(total), lines) if lines.len() > 1 => return self.button_of_all(&total),
+                _ => "Send",
             },
-            ActionKind::Refund => match (self.total(), self.lines.first()) {
-                (Some(total), Some((_, Some(to)))) => format!("Send {total} back to {}", to.name),
-                _ => "Send back".to_owned(),
+            ActionKind::Refund => match (total, self.lines.first()) {
+                (Some(total), Some((_, Some(to)))) => {
+                    let values = [("total", total.as_str()), ("name", to.name.as_str())];
+                    return texts.with("Send {total} back to {name}", &values);
+                }
+                _ => "Send back",
             },
-            ActionKind::CardFreeze => card.map_or("Freeze card".to_owned(), |card| {
-                format!("Freeze {} ·· {}", card.label, card.last_four)
-            }),
-            ActionKind::CardUnfreeze => card.map_or("Unfreeze card".to_owned(), |card| {
-                format!("Unfreeze {} ·· {}", card.label, card.last_four)
-            }),
-            ActionKind::StandingOrderCreate => "Set up this standing order".to_owned(),
-            ActionKind::StandingOrderChange => "Change this standing order".to_owned(),
-            ActionKind::StandingOrderCancel => "End this standing order".to_owned(),
-            ActionKind::Dispute => "Open this dispute".to_owned(),
-            ActionKind::Payee => "Save this payee".to_owned(),
-            ActionKind::LimitChange => limit::button(self.action),
-            ActionKind::ProfileChange => {
-                values.profile_field.map_or("Change".to_owned(), |field| {
-                    format!("Change my {}", wording::profile_field(field))
-                })
-            }
-        }
+            ActionKind::CardFreeze => match card {
+                Some(card) => return texts.with("Freeze {card}", &[("card", &card)]),
+                None => "Freeze card",
+            },
+            ActionKind::CardUnfreeze => match card {
+                Some(card) => return texts.with("Unfreeze {card}", &[("card", &card)]),
+                None => "Unfreeze card",
+            },
+            ActionKind::StandingOrderCreate => "Set up this standing order",
+            ActionKind::StandingOrderChange => "Change this standing order",
+            ActionKind::StandingOrderCancel => "End this standing order",
+            ActionKind::Dispute => "Open this dispute",
+            ActionKind::Payee => "Save this payee",
+            ActionKind::LimitChange => return limit::button(texts, self.action),
+            ActionKind::ProfileChange => match values.profile_field {
+                Some(ProfileField::Address) => "Change my address",
+                Some(ProfileField::Phone) => "Change my phone number",
+                Some(ProfileField::Email) => "Change my e-mail address",
+                None => "Change",
+            },
+        };
+        texts.say(plain).to_owned()
     }
 
     pub(crate) fn rows(&self) -> Vec<DisplayRow> {
         let values = &self.action.values;
         let mut rows = Vec::new();
+        let texts = self.facts.texts;
         let mut row = |label: &str, value: String| {
             rows.push(DisplayRow {
-                label: label.to_owned(),
+                label: texts.say(label).to_owned(),
                 value,
             });
         };
@@ -190,14 +239,24 @@ impl<'a> Picture<'a> {
                 .map_or_else(String::new, |payee| display_name(&payee.name).text);
             row(
                 "Standing order",
-                format!("{} {}", order.amount, wording::frequency(order.frequency)),
+                format!(
+                    "{} {}",
+                    self.shown(order.amount),
+                    texts.say(wording::frequency(order.frequency))
+                ),
             );
             row("Paid to", payee);
         }
         if let Some(transaction) = values.transaction.and_then(|id| self.facts.transaction(id)) {
             row(
                 "Transaction",
-                format!("{} on {}", transaction.amount, transaction.day),
+                texts.with(
+                    "{amount} on {day}",
+                    &[
+                        ("amount", &self.shown(transaction.amount)),
+                        ("day", &texts.day(transaction.day)),
+                    ],
+                ),
             );
             row(
                 if transaction.incoming {
@@ -209,14 +268,14 @@ impl<'a> Picture<'a> {
             );
         }
         for (line, destination) in &self.lines {
-            for term in self.line_rows(line, destination.as_ref()) {
-                row(&term.label, term.value);
+            for (label, value) in self.line_rows(line, destination.as_ref()) {
+                row(label, value);
             }
         }
         if self.lines.len() > 1
             && let Some(total) = self.total()
         {
-            row("Total", total.to_display());
+            row("Total", self.shown(total));
         }
         if let Some(account) = values
             .from_account
@@ -227,18 +286,42 @@ impl<'a> Picture<'a> {
                 wording::name_and_account(&account.label, &account.iban),
             );
         }
-        for term in self.terms() {
-            row(&term.label, term.value);
-        }
+        rows.extend(self.terms());
         rows
     }
 
+    /// The names on the card that outsiders chose: wherever one stands in a sentence of it, the page isolates it.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let values = &self.action.values;
+        let order = values.order.and_then(|order| self.facts.order(order));
+        let ordered = order.and_then(|order| self.facts.payee(order.payee));
+        let transaction = values.transaction.and_then(|id| self.facts.transaction(id));
+        let typed = values
+            .typed
+            .get("payee_name")
+            .and_then(|name| name.as_str());
+        let mut names: Vec<String> = ordered
+            .map(|payee| display_name(&payee.name).text)
+            .into_iter()
+            .chain(transaction.map(|row| display_name(&row.counterparty).text))
+            .chain(
+                self.lines
+                    .iter()
+                    .filter_map(|(_, to)| to.as_ref().map(|to| to.name.clone())),
+            )
+            .chain(typed.map(str::to_owned))
+            .collect();
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        names
+    }
+
     /// The rows of one payment.
-    fn line_rows(&self, line: &StoredLine, destination: Option<&Destination>) -> Vec<DisplayRow> {
-        let row = |label: &str, value: String| DisplayRow {
-            label: label.to_owned(),
-            value,
-        };
+    fn line_rows(
+        &self,
+        line: &StoredLine,
+        destination: Option<&Destination>,
+    ) -> Vec<(&'static str, String)> {
         let label = if self.action.values.order.is_some() {
             "New amount"
         } else {
@@ -246,14 +329,13 @@ impl<'a> Picture<'a> {
         };
         let amount = line.amount.and_then(|amount| self.money(amount));
         amount
-            .map(|amount| row(label, amount.to_display()))
+            .map(|amount| (label, self.shown(amount)))
             .into_iter()
-            .chain(destination.into_iter().flat_map(|to| {
-                [
-                    row("To", to.name.clone()),
-                    row("Account", to.row_value.clone()),
-                ]
-            }))
+            .chain(
+                destination
+                    .into_iter()
+                    .flat_map(|to| [("To", to.name.clone()), ("Account", to.row_value.clone())]),
+            )
             .collect()
     }
 
@@ -269,11 +351,18 @@ impl<'a> Picture<'a> {
             .map(|(line, to)| {
                 let rows = self.line_rows(line, to.as_ref()).len();
                 let amount = line.amount.and_then(|amount| self.money(amount));
+                let texts = self.facts.texts;
                 let about = match (amount, to) {
-                    (Some(amount), Some(to)) => format!("{amount} to {}", to.name),
-                    (Some(amount), None) => amount.to_display(),
-                    (None, Some(to)) => format!("the payment to {}", to.name),
-                    (None, None) => format!("payment {}", line.line_number),
+                    (Some(amount), Some(to)) => texts.with(
+                        "{amount} to {name}",
+                        &[("amount", &self.shown(amount)), ("name", &to.name)],
+                    ),
+                    (Some(amount), None) => self.shown(amount),
+                    (None, Some(to)) => texts.with("the payment to {name}", &[("name", &to.name)]),
+                    (None, None) => texts.with(
+                        "payment {number}",
+                        &[("number", &line.line_number.to_string())],
+                    ),
                 };
                 let payment = CardPayment {
                     line: line.line_number,
@@ -290,24 +379,31 @@ impl<'a> Picture<'a> {
     /// Values that take effect and are no payment, by the words the card shows them under.
     fn terms(&self) -> Vec<DisplayRow> {
         let values = &self.action.values;
+        let texts = self.facts.texts;
         let mut terms = Vec::new();
         let mut term = |label: &str, value: String| {
             terms.push(DisplayRow {
-                label: label.to_owned(),
+                label: texts.say(label).to_owned(),
                 value,
             });
         };
         if let Some(frequency) = values.frequency {
-            term("How often", wording::frequency(frequency).to_owned());
+            term(
+                "How often",
+                texts.say(wording::frequency(frequency)).to_owned(),
+            );
         }
         if let Some(date) = values.start_date {
-            term("First payment", date.to_string());
+            term("First payment", texts.day(date));
         }
         if let Some(reason) = values.dispute_reason {
-            term("Reason", wording::dispute_reason(reason).to_owned());
+            term(
+                "Reason",
+                texts.say(wording::dispute_reason(reason)).to_owned(),
+            );
         }
         if let Some(field) = values.profile_field {
-            term("Changes", format!("your {}", wording::profile_field(field)));
+            term("Changes", texts.say(wording::your_field(field)).to_owned());
         }
         for (slot, label) in [
             ("payee_name", "Name"),
@@ -323,7 +419,7 @@ impl<'a> Picture<'a> {
             term(label, value);
         }
         if let Some(purpose) = care::purpose(self.action) {
-            term("What it is for", purpose.label.to_owned());
+            term("What it is for", texts.say(purpose.label).to_owned());
         }
         for line in &values.lines {
             let key = care::last_four_key(line.line_number);
@@ -348,14 +444,19 @@ impl<'a> Picture<'a> {
             }
             // The cut is marked in the name itself; only what hides or deceives is a warning.
             for note in to.notes.iter().filter(|note| !note.starts_with("cut:")) {
-                let which = if self.lines.len() > 1 {
-                    format!("The name {}", to.name)
+                let texts = self.facts.texts;
+                let note = texts.note(note);
+                let text = if self.lines.len() > 1 {
+                    texts.with(
+                        "The name {name}: {note}.",
+                        &[("name", &to.name), ("note", &note)],
+                    )
                 } else {
-                    "This name".to_owned()
+                    texts.with("This name: {note}.", &[("note", &note)])
                 };
                 warnings.push(Warning {
                     code: "name_hides_something",
-                    text: format!("{which} {note}."),
+                    text,
                 });
             }
         }
@@ -444,9 +545,7 @@ impl<'a> Picture<'a> {
     }
 
     pub(crate) fn left_today(&self) -> Option<String> {
-        if !matches!(self.action.kind, ActionKind::Transfer | ActionKind::Refund)
-            || self.verb() == "Move"
-        {
+        if !matches!(self.action.kind, ActionKind::Transfer | ActionKind::Refund) || self.moves() {
             return None;
         }
         let currency = self.action.values.currency?;
@@ -465,13 +564,10 @@ impl<'a> Picture<'a> {
             .filter_map(|(line, _)| line.amount)
             .try_fold(MinorUnits::ZERO, MinorUnits::checked_add)?;
         let left = limits::left_today(limits, sent.checked_add(leaves)?);
-        Some(
-            Money {
-                amount: left,
-                currency,
-            }
-            .to_display(),
-        )
+        Some(self.shown(Money {
+            amount: left,
+            currency,
+        }))
     }
 
     pub(crate) fn record(&self, card: &Card, grounding: String) -> ConfirmRecord {
@@ -534,7 +630,7 @@ impl<'a> Picture<'a> {
                 value: warning.text.clone(),
             }))
             .collect(),
-            locale: self.facts.locale.clone(),
+            locale: self.facts.texts.lang.clone(),
             created: card.created.clone(),
             expires: card.expires.clone(),
         }
@@ -542,6 +638,7 @@ impl<'a> Picture<'a> {
 }
 
 fn destination(action: &StoredAction, line: &StoredLine, facts: &Facts) -> Option<Destination> {
+    let texts = facts.texts;
     if let Some(payee) = line.payee.and_then(|payee| facts.payee(payee)) {
         let name = display_name(&payee.name);
         return Some(Destination {
@@ -550,12 +647,14 @@ fn destination(action: &StoredAction, line: &StoredLine, facts: &Facts) -> Optio
             name_check: payee.name_check,
             // The end of the number is not shown to somebody who is asked to type it.
             row_value: if care::wants_last_four(action, line, facts) {
-                format!("saved {}", payee.saved_year)
+                texts.with("saved {year}", &[("year", &payee.saved_year.to_string())])
             } else {
-                format!(
-                    "·· {}, saved {}",
-                    countersign_domain::text::last_four(&payee.iban),
-                    payee.saved_year
+                texts.with(
+                    "·· {digits}, saved {year}",
+                    &[
+                        ("digits", countersign_domain::text::last_four(&payee.iban)),
+                        ("year", &payee.saved_year.to_string()),
+                    ],
                 )
             },
             name: name.text,
@@ -567,9 +666,9 @@ fn destination(action: &StoredAction, line: &StoredLine, facts: &Facts) -> Optio
             id: account.id.to_string(),
             account: account.iban.clone(),
             name_check: NameCheck::NotChecked,
-            row_value: format!(
-                "·· {}, your own account",
-                countersign_domain::text::last_four(&account.iban)
+            row_value: texts.with(
+                "·· {digits}, your own account",
+                &[("digits", countersign_domain::text::last_four(&account.iban))],
             ),
             name: account.label.clone(),
             notes: Vec::new(),
@@ -585,9 +684,9 @@ fn destination(action: &StoredAction, line: &StoredLine, facts: &Facts) -> Optio
         return Some(Destination {
             id: transaction.id.to_string(),
             name_check: NameCheck::NotChecked,
-            row_value: format!(
-                "·· {}, where it came from",
-                countersign_domain::text::last_four(&iban)
+            row_value: texts.with(
+                "·· {digits}, where it came from",
+                &[("digits", countersign_domain::text::last_four(&iban))],
             ),
             account: iban,
             name: name.text,

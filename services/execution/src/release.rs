@@ -73,7 +73,9 @@ pub async fn release(
             .try_into()
             .map_err(|_| corrupt("executed hash"))?,
     );
-    let facts = Facts::load(&mut transaction).await?;
+    let mut facts = Facts::load(&mut transaction).await?;
+    // What was confirmed is compared in the language in which it was.
+    facts.texts = countersign_texts::of(&record.locale);
     let awaits_name = kept.reason == hold::Reason::NameUnavailable.text();
     let refusal = refusal(&mut transaction, &action, &facts, &record, awaits_name).await?;
     let new_ids: Vec<Uuid> = (0..action.values.lines.len().max(1))

@@ -99,31 +99,56 @@ pub(crate) fn warnings(
 }
 
 fn because(reason: &str, action: &StoredAction, facts: &Facts) -> Warning {
-    let warning = |code, why: &str| Warning {
+    let texts = facts.texts;
+    let warning = |code, english| Warning {
         code,
-        text: format!("You confirm this with your passkey: {why}."),
+        text: texts.say(english).to_owned(),
     };
     match reason {
-        "passkey_new_payee" => warning("passkey_new_payee", "it goes to somebody new"),
+        "passkey_new_payee" => warning(
+            "passkey_new_payee",
+            "You confirm this with your passkey: it goes to somebody new.",
+        ),
         "passkey_amount" => {
             let over = action.values.currency.and_then(|currency| {
                 let amount = *facts.step_up_over.get(&currency)?;
-                Some(Money { amount, currency }.to_display())
+                Some(texts.money(Money { amount, currency }))
             });
             match over {
-                Some(over) => warning("passkey_amount", &format!("it is more than {over}")),
-                None => warning("passkey_amount", "no limit is set for this"),
+                Some(most) => Warning {
+                    code: "passkey_amount",
+                    text: texts.with(
+                        "You confirm this with your passkey: it is more than {most}.",
+                        &[("most", &most)],
+                    ),
+                },
+                None => warning(
+                    "passkey_amount",
+                    "You confirm this with your passkey: no limit is set for this.",
+                ),
             }
         }
-        "passkey_name" => warning("passkey_name", "the account is not in exactly this name"),
-        "passkey_limit" => warning("passkey_limit", "it changes what can leave your account"),
-        "passkey_unfreeze" => warning("passkey_unfreeze", "the card can be paid with again"),
+        "passkey_name" => warning(
+            "passkey_name",
+            "You confirm this with your passkey: the account is not in exactly this name.",
+        ),
+        "passkey_limit" => warning(
+            "passkey_limit",
+            "You confirm this with your passkey: it changes what can leave your account.",
+        ),
+        "passkey_unfreeze" => warning(
+            "passkey_unfreeze",
+            "You confirm this with your passkey: the card can be paid with again.",
+        ),
         "passkey_replaced" => warning(
             "passkey_replaced",
-            "it took the place of an earlier request",
+            "You confirm this with your passkey: it took the place of an earlier request.",
         ),
         // A reason that this build has no words for still wants one.
-        _ => warning("passkey_other", "the bank asks for it"),
+        _ => warning(
+            "passkey_other",
+            "You confirm this with your passkey: the bank asks for it.",
+        ),
     }
 }
 
@@ -277,8 +302,9 @@ pub(crate) fn payment(record: &ConfirmRecord) -> Option<Payment> {
     if record.kind != "transfer" {
         return None;
     }
-    // The row by which the card names the account the money leaves.
-    let from = record.display.iter().rfind(|row| row.label == "From")?;
+    // The row by which the card names the account the money leaves, in the card's own language.
+    let from = countersign_texts::of(&record.locale).say("From");
+    let from = record.display.iter().rfind(|row| row.label == from)?;
     Some(Payment {
         payee_name: line.payee_name.clone(),
         value: line.amount.clone(),

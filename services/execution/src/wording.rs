@@ -4,6 +4,7 @@ use countersign_domain::{
     ActionKind, DisputeReason, Frequency, Money, ProfileField, text::last_four,
 };
 use countersign_provenance::{Input, MessageSpan};
+use countersign_texts::Texts;
 
 /// Longest excerpt of the customer's words, in characters.
 const EXCERPT_LENGTH_MAX: usize = 140;
@@ -110,11 +111,11 @@ pub(crate) fn dispute_reason(reason: DisputeReason) -> &'static str {
     }
 }
 
-pub(crate) fn profile_field(field: ProfileField) -> &'static str {
+pub(crate) fn your_field(field: ProfileField) -> &'static str {
     match field {
-        ProfileField::Address => "address",
-        ProfileField::Phone => "phone number",
-        ProfileField::Email => "e-mail address",
+        ProfileField::Address => "your address",
+        ProfileField::Phone => "your phone number",
+        ProfileField::Email => "your e-mail address",
     }
 }
 
@@ -175,37 +176,45 @@ pub(crate) fn cancelled(code: &str) -> &'static str {
 
 /// The sentence after a Confirm.
 pub(crate) fn done(
+    texts: &Texts,
     kind: ActionKind,
     total: Option<Money>,
     can_be_undone: bool,
     is_undone: bool,
 ) -> String {
-    match (kind, total) {
+    let with = |english: &str, total: Money| texts.with(english, &[("total", &texts.money(total))]);
+    let plain = match (kind, total) {
         (ActionKind::Transfer | ActionKind::Refund, _) if is_undone => {
-            "Undone. Nothing was sent, and the money is back on your account.".to_owned()
+            "Undone. Nothing was sent, and the money is back on your account."
         }
         (ActionKind::Transfer, Some(total)) if can_be_undone => {
-            format!("{total} goes out in a moment. Until then you can undo it.")
+            return with(
+                "{total} goes out in a moment. Until then you can undo it.",
+                total,
+            );
         }
         (ActionKind::Refund, Some(total)) if can_be_undone => {
-            format!("{total} goes back in a moment. Until then you can undo it.")
+            return with(
+                "{total} goes back in a moment. Until then you can undo it.",
+                total,
+            );
         }
-        (ActionKind::Transfer, Some(total)) => format!("Sent {total}."),
-        (ActionKind::Refund, Some(total)) => format!("Sent {total} back."),
-        (ActionKind::StandingOrderCreate, _) => "The standing order is set up.".to_owned(),
-        (ActionKind::StandingOrderChange, _) => "The standing order is changed.".to_owned(),
-        (ActionKind::StandingOrderCancel, _) => "The standing order is ended.".to_owned(),
-        (ActionKind::CardFreeze, _) => "The card is frozen.".to_owned(),
-        (ActionKind::CardUnfreeze, _) => "The card works again.".to_owned(),
-        (ActionKind::Dispute, _) => "The dispute is open.".to_owned(),
-        (ActionKind::Payee, _) => "The payee is saved.".to_owned(),
+        (ActionKind::Transfer, Some(total)) => return with("Sent {total}.", total),
+        (ActionKind::Refund, Some(total)) => return with("Sent {total} back.", total),
+        (ActionKind::StandingOrderCreate, _) => "The standing order is set up.",
+        (ActionKind::StandingOrderChange, _) => "The standing order is changed.",
+        (ActionKind::StandingOrderCancel, _) => "The standing order is ended.",
+        (ActionKind::CardFreeze, _) => "The card is frozen.",
+        (ActionKind::CardUnfreeze, _) => "The card works again.",
+        (ActionKind::Dispute, _) => "The dispute is open.",
+        (ActionKind::Payee, _) => "The payee is saved.",
         (ActionKind::LimitChange, _) => {
             "Your limit is raised when it has cooled off. Until then you can stop it under Limits."
-                .to_owned()
         }
-        (ActionKind::ProfileChange, _) => "Your profile is changed.".to_owned(),
-        _ => "Done.".to_owned(),
-    }
+        (ActionKind::ProfileChange, _) => "Your profile is changed.",
+        _ => "Done.",
+    };
+    texts.say(plain).to_owned()
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ const ASSETS: Assets = assets! {
     "panel/passkeys.js": JAVASCRIPT,
     "panel/payments.js": JAVASCRIPT,
     "panel/slots.js": JAVASCRIPT,
+    "panel/texts.js": JAVASCRIPT,
     "panel/times.js": JAVASCRIPT,
     "panel/words.js": JAVASCRIPT,
 };

@@ -10,6 +10,7 @@ mod app;
 mod assets;
 mod config;
 mod cookie;
+mod language;
 mod loops;
 mod notices;
 mod page;

@@ -9,8 +9,9 @@ use axum::{
 use countersign_execution::ActError;
 use countersign_serve::Problem;
 use countersign_store::{SessionError, read::ReadError};
+use countersign_texts::Texts;
 
-use crate::{app::App, assets, cookie, session, session::Session};
+use crate::{app::App, assets, cookie, language, session, session::Session};
 
 /// The places a signed-in customer can go, with their addresses.
 const PLACES: [(&str, &str); 7] = [
@@ -27,7 +28,7 @@ const PLACES: [(&str, &str); 7] = [
 #[derive(Debug)]
 pub struct Shell {
     /// The page's language.
-    pub lang: String,
+    pub texts: &'static Texts,
     /// Which build of scripts and styles the page uses.
     pub build: &'static str,
     /// The address of the place this page is.
@@ -89,7 +90,7 @@ impl Shell {
                 .collect()
         });
         Self {
-            lang: session.locale.clone(),
+            texts: session.texts,
             build: assets::BUILD.as_str(),
             path,
             visitor: Some(Visitor {
@@ -106,11 +107,47 @@ impl Shell {
     /// The shell of a page for nobody in particular.
     pub fn signed_out() -> Self {
         Self {
-            lang: "en".into(),
+            texts: language::spoken(),
             build: assets::BUILD.as_str(),
             path: "",
             visitor: None,
         }
+    }
+
+    /// A sentence in the page's language.
+    pub fn t<'a>(&'a self, english: &'a str) -> &'a str {
+        self.texts.say(english)
+    }
+
+    /// A sentence about an amount.
+    pub fn amount(&self, english: &str, amount: &str) -> String {
+        self.with(english, "amount", amount)
+    }
+
+    /// A sentence about a number.
+    pub fn count(&self, english: &str, count: i64) -> String {
+        self.with(english, "count", &count.to_string())
+    }
+
+    /// A sentence with one value.
+    pub fn with(&self, english: &str, name: &str, value: &str) -> String {
+        self.texts.with(english, &[(name, value)])
+    }
+
+    /// The languages to choose from.
+    pub fn languages(&self) -> &'static [Texts] {
+        countersign_texts::all()
+    }
+
+    /// What the page's script says in another language than its own, as JSON that can stand in a page.
+    pub fn sentences(&self) -> Option<String> {
+        if self.texts.lang == "en" {
+            return None;
+        }
+        let (group, point) = self.texts.marks();
+        let json = serde_json::json!({"group": group, "point": point, "sentences": self.texts.sentences()});
+        // Nothing in it ends the element that holds it.
+        Some(json.to_string().replace('<', "\\u003c"))
     }
 
     /// The places, with the page's own marked.

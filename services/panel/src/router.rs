@@ -7,7 +7,7 @@ use axum::{
 };
 use countersign_serve::{guard, headers, limits};
 
-use crate::{app::App, assets, routes as r};
+use crate::{app::App, assets, language, routes as r};
 
 /// Longest body of a request: what a passkey answered, in JSON.
 const BODY_BYTES_MAX: usize = 16 * 1024;
@@ -36,6 +36,7 @@ pub fn router(app: App, panel_origin: &str) -> Router {
         .route("/assets/{build}/{*path}", get(assets::serve_asset))
         .route("/login", post(r::log_in))
         .route("/logout", post(r::log_out))
+        .route("/language", post(r::choose_language))
         .route("/chat-code", post(r::issue_chat_code))
         .route("/api/cards", get(r::list_cards))
         .route("/api/events", get(r::stream_wakes))
@@ -59,6 +60,7 @@ pub fn router(app: App, panel_origin: &str) -> Router {
     // Outermost last: the name the request is for, then whose page it comes from, then everything else.
     router
         .with_state(app)
+        .layer(from_fn(language::listen))
         .layer(limits::body_limit(BODY_BYTES_MAX))
         .layer(from_fn(guard::check_fetch_site))
         .layer(from_fn_with_state(allowed.clone(), guard::require_origin))

@@ -11,10 +11,11 @@ use axum::{
 use countersign_domain::{CustomerId, Secret};
 use countersign_serve::Problem;
 use countersign_store::{SessionError, session::begin};
+use countersign_texts::Texts;
 use sqlx::{PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
-use crate::{app::App, cookie};
+use crate::{app::App, cookie, language};
 
 /// How long a panel session lives, whatever happens in it.
 pub const SESSION_SECONDS: u32 = 8 * 60 * 60;
@@ -28,22 +29,23 @@ pub struct Session {
     pub customer: CustomerId,
     /// The customer's own name.
     pub name: String,
-    /// Language and region, such as `en`.
-    pub locale: String,
+    /// The language the panel speaks with them.
+    pub texts: &'static Texts,
     /// Notices that were not listed yet.
     pub unread: i64,
     /// Whether outgoing payments are stopped.
     pub frozen: bool,
 }
 
-/// Finds the session behind a secret; none when it is wrong, ended, or another login's.
+/// Finds the session behind a secret; none when it is wrong, ended, or another login's. From then on the answer speaks its
+/// customer's language.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn find(pool: &PgPool, secret: Secret) -> Result<Option<Session>, SessionError> {
     let mut transaction = begin(pool, &secret).await?;
     let row = sqlx::query!(
-        r#"SELECT c.customer_id, c.display_name, c.locale,
+        r#"SELECT c.customer_id, c.display_name, coalesce(c.panel_language, c.locale) AS "language!",
                   (SELECT count(*) FROM bank.notice n WHERE n.customer_id = c.customer_id AND n.read_at IS NULL) AS "unread!",
                   EXISTS (SELECT FROM bank.payment_freeze f WHERE f.customer_id = c.customer_id AND f.lifted_at IS NULL) AS "frozen!"
              FROM bank.customer c"#
@@ -51,13 +53,17 @@ pub async fn find(pool: &PgPool, secret: Secret) -> Result<Option<Session>, Sess
     .fetch_optional(&mut *transaction)
     .await?;
     transaction.rollback().await?;
-    Ok(row.map(|row| Session {
-        secret,
-        customer: CustomerId::from_uuid(row.customer_id),
-        name: row.display_name,
-        locale: row.locale,
-        unread: row.unread,
-        frozen: row.frozen,
+    Ok(row.map(|row| {
+        let texts = countersign_texts::of(&row.language);
+        language::speak(texts);
+        Session {
+            secret,
+            customer: CustomerId::from_uuid(row.customer_id),
+            name: row.display_name,
+            texts,
+            unread: row.unread,
+            frozen: row.frozen,
+        }
     }))
 }
 

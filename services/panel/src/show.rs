@@ -1,9 +1,9 @@
 //! How values look on the server-drawn pages: names of outsiders, account numbers, days, moments.
 
 use countersign_screening::{DisplayName, display_name};
-use time::{
-    Date, OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description,
-};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
+use crate::language::spoken;
 
 /// A name an outsider chose, as a page may show it. In the page it stands in a `<bdi>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +23,13 @@ pub fn name(stored: &str) -> ShownName {
     }
 }
 
-/// What hides in a name, in words that follow "this name". That it was cut is marked in the name itself.
+/// What hides in a name, each thing in words of its own. That it was cut is marked in the name itself.
 pub fn remark(shown: &DisplayName) -> String {
     let hidden = shown.notes.iter().filter(|note| !note.starts_with("cut:"));
-    hidden.map(String::as_str).collect::<Vec<_>>().join(" and ")
+    hidden
+        .map(|note| spoken().note(note))
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 /// An outsider's text that may be empty, such as a payment's reference.
@@ -44,41 +47,32 @@ pub fn iban(number: &str) -> String {
         .join(" ")
 }
 
-/// A day for people: `30 Nov 2026`.
-pub fn day(date: Date) -> String {
-    let form = format_description!("[day padding:none] [month repr:short] [year]");
-    date.format(form).unwrap_or_default()
-}
-
 /// A moment, for the page's script to put into the reader's own time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// For programs, RFC 3339.
     pub exact: String,
-    /// For people, in UTC: `30 Nov 2026, 10:42 UTC`.
+    /// For people, in UTC and their language: `30 Nov 2026, 10:42 UTC`.
     pub text: String,
 }
 
 /// Prepares a moment for a page.
 pub fn moment(at: OffsetDateTime) -> Moment {
     let at = at.to_offset(time::UtcOffset::UTC);
-    let form =
-        format_description!("[day padding:none] [month repr:short] [year], [hour]:[minute] UTC");
     Moment {
         exact: at.format(&Rfc3339).unwrap_or_default(),
-        text: at.format(form).unwrap_or_default(),
+        text: spoken().moment(at.date(), at.time()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use time::macros::{date, datetime};
+    use time::macros::datetime;
 
     use super::*;
 
     #[test]
     fn people_read_days_moments_and_account_numbers() {
-        assert_eq!(day(date!(2026 - 11 - 03)), "3 Nov 2026");
         assert_eq!(
             moment(datetime!(2026-11-30 11:42:07 +01:00)).text,
             "30 Nov 2026, 10:42 UTC"

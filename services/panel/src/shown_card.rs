@@ -6,7 +6,7 @@
 use countersign_execution::Card;
 use countersign_screening::display_name;
 
-use crate::show;
+use crate::{language, show};
 
 /// Stands between a name and the end of its account.
 const ACCOUNT_MARK: &str = " ·· ";
@@ -35,7 +35,8 @@ fn label(stored: &str) -> String {
     if remark.is_empty() {
         return name.text + &account;
     }
-    format!("{}{account} (careful: this name {remark})", name.text)
+    let careful = language::spoken().with("careful: {remark}", &[("remark", &remark)]);
+    format!("{}{account} ({careful})", name.text)
 }
 
 #[cfg(test)]
@@ -47,7 +48,7 @@ mod tests {
         assert_eq!(label("Bob Smith ·· 6819"), "Bob Smith ·· 6819");
         assert_eq!(
             label("B\u{43e}b ·· 6819"),
-            "B\u{43e}b ·· 6819 (careful: this name contains a Cyrillic “о”)"
+            "B\u{43e}b ·· 6819 (careful: contains a Cyrillic “о”)"
         );
         let long = label(&format!("{} ·· 6819", "x".repeat(140)));
         assert!(long.ends_with("… ·· 6819"), "{long}");

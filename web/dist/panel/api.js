@@ -1,9 +1,8 @@
 // The panel's own endpoints, and what they answer. Same origin only; the cookie goes along by itself.
-/** Labels of the rows that hold nothing but a name, which may be one that an outsider chose. */
-export const NAME_ROWS = ["To", "Paid to", "Came from", "Name"];
+import { t } from "./texts.js";
 /** The names on a card. Wherever one of them stands in a sentence of the card, it is isolated. */
 export function namesOf(card) {
-    return card.rows.filter((row) => NAME_ROWS.includes(row.label)).map((row) => row.value);
+    return [...card.names];
 }
 /** What a card is about in one line: the button's words once there is a button to press. */
 export function headline(card) {
@@ -42,7 +41,7 @@ async function ask(path, init) {
         refusal: {
             status: response.status,
             code,
-            detail: problem.detail ?? "",
+            detail: t(problem.detail ?? ""),
             card: problem.card ?? null,
         },
     };

@@ -3,7 +3,7 @@
 // they change, the list throws the drawing away and makes a new one.
 import { sayPolitely } from "./announce.js";
 import { holdPart, undoPart } from "./after.js";
-import { NAME_ROWS, headline, namesOf } from "./api.js";
+import { headline, namesOf } from "./api.js";
 import { minutesAndSeconds, secondsUntil, spokenTimeLeft } from "./clock.js";
 import { make } from "./dom.js";
 import { Gesture } from "./gesture.js";
@@ -11,17 +11,18 @@ import { NoteField } from "./note.js";
 import { otherRows, paymentTable } from "./payments.js";
 import { SlotForm } from "./slots.js";
 import { spoken, written } from "./words.js";
+import { t } from "./texts.js";
 /** Below this the time left is also shown as a warning. */
 const SECONDS_LEFT_WARNING = 20;
 /** The bank's sentence for a request that is over, where the server sent none. */
 const OVER = {
-    superseded: "Replaced by a newer request.",
-    cancelled: "Cancelled. Nothing was sent. Ask the assistant if you still want it.",
-    expired: "Nobody confirmed this in time. Nothing was sent. Ask the assistant again.",
-    refused: "The bank could not do this. Nothing was sent.",
-    held: "You agreed to this. The bank is waiting before it does it.",
-    confirmed: "Done.",
-    gone: "This request is no longer waiting.",
+    superseded: t("Replaced by a newer request."),
+    cancelled: t("Cancelled. Nothing was sent. Ask the assistant if you still want it."),
+    expired: t("Nobody confirmed this in time. Nothing was sent. Ask the assistant again."),
+    refused: t("The bank could not do this. Nothing was sent."),
+    held: t("You agreed to this. The bank is waiting before it does it."),
+    confirmed: t("Done."),
+    gone: t("This request is no longer waiting."),
 };
 /** One drawing of one card. */
 export class CardView {
@@ -128,8 +129,8 @@ export class CardView {
         this.busy = true;
         this.#clear();
         this.element.dataset["state"] = "unknown";
-        this.say("We don't know yet whether this went through. Don't send it again; we're checking.");
-        this.#body.replaceChildren(...this.#rows(), make("p", { class: "card-progress", text: "Checking…" }));
+        this.say(t("We don't know yet whether this went through. Don't send it again; we're checking."));
+        this.#body.replaceChildren(...this.#rows(), make("p", { class: "card-progress", text: t("Checking…") }));
     }
     /** It took effect: amount, name, new balance, short code, receipt. */
     drawDone(done) {
@@ -140,14 +141,14 @@ export class CardView {
         const payments = this.card.payments.length === 0 ? [] : [paymentTable(this.card, this.names, null)];
         const rows = make("dl", { class: "card-rows" });
         for (const row of otherRows(this.card)) {
-            if (NAME_ROWS.includes(row.label))
+            if (this.card.names.includes(row.value))
                 addRow(rows, row.label, written(row.value, this.names));
         }
         if (done.balance !== null) {
-            addRow(rows, "New balance", written(done.balance, []));
+            addRow(rows, t("New balance"), written(done.balance, []));
         }
         if (done.short_code !== null) {
-            addRow(rows, "Short code", [make("code", { text: done.short_code })]);
+            addRow(rows, t("Short code"), [make("code", { text: done.short_code })]);
         }
         const links = done.receipt === null ? [] : [receiptLink(done.receipt)];
         this.#body.replaceChildren(...this.#afterwards(done.undo_until, done.hold), ...payments, rows, ...links);
@@ -173,7 +174,7 @@ export class CardView {
             const focused = this.hasFocus;
             part.element.remove();
             this.#after = null;
-            this.say("On its way.");
+            this.say(t("On its way."));
             if (focused)
                 this.focusText();
         });
@@ -199,13 +200,13 @@ export class CardView {
     }
     #drawOver(state, message) {
         this.element.dataset["state"] = state;
-        this.say(message ?? OVER[state] ?? "This request is over.");
+        this.say(message ?? OVER[state] ?? t("This request is over."));
         const parts = [];
         const next = this.card.superseded_by;
         if (state === "superseded" && next !== null) {
             parts.push(make("p", {}, [
                 make("a", {
-                    text: "Go to the newer request",
+                    text: t("Go to the newer request"),
                     attributes: { href: `#card-${next}` },
                     on: {
                         click: (event) => {
@@ -233,7 +234,7 @@ export class CardView {
             : null);
         if (card.you_wrote !== null) {
             parts.push(make("p", { class: "you-wrote" }, [
-                "You wrote: ",
+                `${t("You wrote:")} `,
                 make("q", {}, [make("bdi", { text: card.you_wrote.text })]),
             ]));
         }
@@ -241,7 +242,7 @@ export class CardView {
             parts.push(make("p", { class: "warning", attributes: { "data-code": warning.code } }, written(warning.text, this.names)));
         }
         if (card.left_today !== null) {
-            parts.push(make("p", { class: "left-today" }, ["Left today after this: ", ...written(card.left_today, [])]));
+            parts.push(make("p", { class: "left-today" }, [`${t("Left today after this:")} `, ...written(card.left_today, [])]));
         }
         if (card.asks_again !== null) {
             parts.push(this.#asksAgain(card.asks_again.text), make("div", { class: "card-foot" }, [this.#time()]));
@@ -254,8 +255,8 @@ export class CardView {
             parts.push(this.#note.element);
         parts.push(make("div", { class: "card-foot" }, [
             this.#time(),
-            this.#button("Cancel", () => this.acts.cancel(this)),
-            this.#button("Change", () => this.acts.change()),
+            this.#button(t("Cancel"), () => this.acts.cancel(this)),
+            this.#button(t("Change"), () => this.acts.change()),
         ]), ...this.#confirm());
         this.#body.replaceChildren(...parts);
     }
@@ -267,10 +268,10 @@ export class CardView {
     }
     #asksAgain(wrote) {
         return make("div", { class: "asks-again" }, [
-            make("p", {}, ["You wrote ", make("q", {}, [make("bdi", { text: wrote })]), " after this was prepared. What now?"]),
+            make("p", {}, around(t("You wrote {words} after this was prepared. What now?"), "{words}", make("q", {}, [make("bdi", { text: wrote })]))),
             make("div", { class: "card-foot" }, [
-                this.#button("Keep", () => this.acts.keep(this)),
-                this.#button("Cancel", () => this.acts.cancel(this)),
+                this.#button(t("Keep"), () => this.acts.keep(this)),
+                this.#button(t("Cancel"), () => this.acts.cancel(this)),
             ]),
         ]);
     }
@@ -324,7 +325,7 @@ export class CardView {
         const undo = card.undo_seconds ?? 0;
         const note = undo === 0 || card.warnings.some((warning) => warning.code.startsWith("held_"))
             ? []
-            : [make("p", { class: "undo-note", text: `After your press you have ${undo} seconds to undo it.` })];
+            : [make("p", { class: "undo-note", text: t("After your press you have {count} seconds to undo it.", { count: undo }) })];
         return [...note, button, heard, why];
     }
     #time() {
@@ -338,7 +339,7 @@ export class CardView {
             if (seconds === last)
                 return;
             last = seconds;
-            shown.textContent = `Ends in ${minutesAndSeconds(seconds)}`;
+            shown.textContent = t("Ends in {time}", { time: minutesAndSeconds(seconds) });
             shown.classList.toggle("soon", seconds <= SECONDS_LEFT_WARNING);
             const words = spokenTimeLeft(seconds);
             if (words !== null)
@@ -363,18 +364,23 @@ function addRow(list, label, value) {
 /** In place of the button: without a passkey this is not done, whatever is pressed. */
 function noPasskeyYet() {
     return make("div", { class: "step-up" }, [
-        make("p", { text: "You have no passkey yet. Set one up first; this waits meanwhile." }),
-        make("p", {}, [make("a", { class: "button button-primary", text: "Set up a passkey", attributes: { href: "/passkeys#for-card" } })]),
+        make("p", { text: t("You have no passkey yet. Set one up first; this waits meanwhile.") }),
+        make("p", {}, [make("a", { class: "button button-primary", text: t("Set up a passkey"), attributes: { href: "/passkeys#for-card" } })]),
     ]);
 }
 function gettingBackIn() {
     return make("div", { class: "step-up" }, [
-        make("p", { text: "You are getting back in after you lost your passkeys. Until that is over this is not done." }),
-        make("p", {}, [make("a", { text: "See where that stands", attributes: { href: "/passkeys" } })]),
+        make("p", { text: t("You are getting back in after you lost your passkeys. Until that is over this is not done.") }),
+        make("p", {}, [make("a", { text: t("See where that stands"), attributes: { href: "/passkeys" } })]),
     ]);
 }
+/** A sentence with an element where it names one. */
+function around(sentence, place, element) {
+    const [before = "", after = ""] = sentence.split(place);
+    return [before, element, after];
+}
 function receiptLink(receipt) {
-    return make("p", {}, [make("a", { text: "Receipt", attributes: { href: receipt } })]);
+    return make("p", {}, [make("a", { text: t("Receipt"), attributes: { href: receipt } })]);
 }
 function absolute(moment) {
     return new Intl.DateTimeFormat(document.documentElement.lang || "en", {

@@ -4,14 +4,15 @@ import { sayAtOnce } from "./announce.js";
 import { get, post } from "./api.js";
 import { setServerTime } from "./clock.js";
 import { askPasskey } from "./passkey.js";
+import { t } from "./texts.js";
 const POLL_MILLISECONDS = 2_000;
 /**
  * How long a Confirm whose answer was lost may still take effect: longer than the server lets any
  * request run. A card that still waits after this was not sent.
  */
 const SETTLED_MILLISECONDS = 20_000;
-const NOT_AGREED = "Your passkey did not agree. Nothing was sent. Press the button again, or cancel.";
-const NO_PASSKEYS = "This browser knows no passkeys, and this wants one. Nothing was sent. Open this page in another browser.";
+const NOT_AGREED = t("Your passkey did not agree. Nothing was sent. Press the button again, or cancel.");
+const NO_PASSKEYS = t("This browser knows no passkeys, and this wants one. Nothing was sent. Open this page in another browser.");
 /** Confirms what the drawing shows. A second call for the same drawing does nothing. */
 export async function confirmCard(list, view, note) {
     const { card, nonce } = view;
@@ -19,10 +20,10 @@ export async function confirmCard(list, view, note) {
         return;
     const path = `/api/actions/${card.action}`;
     const body = { version: card.version, confirm_hash: card.confirm_hash, nonce, note };
-    view.drawWaiting(card.kind === "transfer" ? "Sending…" : "Working…");
+    view.drawWaiting(card.kind === "transfer" ? t("Sending…") : t("Working…"));
     const prepared = await post(`${path}/prepare`, body);
     if (prepared.kind === "lost") {
-        list.replace(card, "We could not reach the bank. Nothing was sent. Try again.");
+        list.replace(card, t("We could not reach the bank. Nothing was sent. Try again."));
         return;
     }
     if (prepared.kind === "refused") {
@@ -31,14 +32,14 @@ export async function confirmCard(list, view, note) {
     }
     let assertion = null;
     if (prepared.value.step_up !== null) {
-        view.drawWaiting("Waiting for your passkey…");
+        view.drawWaiting(t("Waiting for your passkey…"));
         const asked = await askPasskey(prepared.value.step_up.options, prepared.value.step_up.payment);
         if (asked.kind !== "answered") {
             list.replace(card, asked.kind === "declined" ? NOT_AGREED : NO_PASSKEYS);
             return;
         }
         assertion = asked.answer;
-        view.drawWaiting(card.kind === "transfer" ? "Sending…" : "Working…");
+        view.drawWaiting(card.kind === "transfer" ? t("Sending…") : t("Working…"));
     }
     const answer = await post(`${path}/confirm`, { ...body, assertion });
     if (answer.kind === "ok") {
@@ -58,7 +59,7 @@ function done(list, view, confirmed) {
     sayAtOnce(confirmed.message);
 }
 function refused(list, view, refusal) {
-    const detail = refusal.detail === "" ? "The bank could not do this. Nothing was sent." : refusal.detail;
+    const detail = refusal.detail === "" ? t("The bank could not do this. Nothing was sent.") : refusal.detail;
     if (refusal.card !== null) {
         list.replace(refusal.card, detail);
     }
@@ -66,14 +67,14 @@ function refused(list, view, refusal) {
         list.over(view, "expired", null);
     }
     else if (refusal.code === "note") {
-        list.replace(view.card, "Nothing was sent. Look at the note.");
+        list.replace(view.card, t("Nothing was sent. Look at the note."));
     }
     else if (refusal.status === 403) {
         // The passkey's answer did not count, or none was there: the card still waits.
         list.replace(view.card, detail);
     }
     else if (refusal.status === 503) {
-        list.replace(view.card, "The bank is busy right now. Nothing was sent. Press again in a moment.");
+        list.replace(view.card, t("The bank is busy right now. Nothing was sent. Press again in a moment."));
     }
     else if (refusal.status === 401) {
         window.location.reload();
@@ -87,7 +88,7 @@ async function findOut(list, view) {
     view.drawUnknown();
     list.settled();
     view.focusText();
-    sayAtOnce("We don't know yet whether this went through. Don't send it again; we're checking.");
+    sayAtOnce(t("We don't know yet whether this went through. Don't send it again; we're checking."));
     const lostAt = performance.now();
     for (;;) {
         const askedAt = performance.now();
@@ -102,15 +103,15 @@ async function findOut(list, view) {
             const settled = askedAt - lostAt > SETTLED_MILLISECONDS;
             if (card !== undefined && card.state !== "pending") {
                 list.over(view, card.state, card.message);
-                list.replace(card, card.message ?? "It went through.");
+                list.replace(card, card.message ?? t("It went through."));
                 return;
             }
             if (card !== undefined && settled) {
-                list.replace(card, "It did not go through. Nothing was sent. You can press the button again.");
+                list.replace(card, t("It did not go through. Nothing was sent. You can press the button again."));
                 return;
             }
             if (card === undefined && settled) {
-                list.over(view, "gone", "This request is no longer waiting. Look at your receipts for what became of it.");
+                list.over(view, "gone", t("This request is no longer waiting. Look at your receipts for what became of it."));
                 return;
             }
         }

@@ -1,6 +1,7 @@
 // The demo's customer picker in the header. It exists only where the server drew it.
 import { post } from "./api.js";
 import { required } from "./dom.js";
+import { t } from "./texts.js";
 /** Signs in as another customer of the demo when one is picked. */
 export function startDemoSwitch() {
     const picker = document.getElementById("demo-customer");
@@ -16,5 +17,5 @@ async function switchTo(customer) {
     }
     const status = required("page-status");
     status.hidden = false;
-    status.textContent = "The demo could not switch to that customer.";
+    status.textContent = t("The demo could not switch to that customer.");
 }

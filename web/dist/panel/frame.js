@@ -2,6 +2,7 @@
 // the chat's own origin; it listens to nothing the frame says.
 import { post } from "./api.js";
 import { make, required } from "./dom.js";
+import { t } from "./texts.js";
 /** Typing this recently means that the customer was not on the way into the chat. */
 const TYPING_MILLISECONDS = 1_500;
 /** Loads the chat. Does nothing on pages without the frame. */
@@ -59,7 +60,7 @@ function watchCursor(frame) {
             return;
         const words = make("p", {
             class: "complaint",
-            text: "The chat took the cursor. What you type now goes there. Click the field to go on here.",
+            text: t("The chat took the cursor. What you type now goes there. Click the field to go on here."),
             attributes: { role: "alert" },
         });
         lastField.insertAdjacentElement("afterend", words);

@@ -1,14 +1,15 @@
 // Which presses of Confirm count. A press must be the customer's own, on a card that they could
 // read: never a key that was already down, never in the second in which the card or the focus changed.
+import { t } from "./texts.js";
 /** How long a card must have stood unchanged, and how long after the window's focus keys are ignored. */
 export const GUARD_MILLISECONDS = 1_000;
 /** Why a press did not count, in the words that stand beside the button. */
 export const WHY = {
-    changed: "The card appeared or changed a moment ago. Read it, then press again.",
-    focus: "You just came back to this page. Read the card, then press again.",
-    key: "That key was already down. Let go, then press again.",
-    elsewhere: "The press began somewhere else. Press the button itself.",
-    script: "Only you can press this button.",
+    changed: t("The card appeared or changed a moment ago. Read it, then press again."),
+    focus: t("You just came back to this page. Read the card, then press again."),
+    key: t("That key was already down. Let go, then press again."),
+    elsewhere: t("The press began somewhere else. Press the button itself."),
+    script: t("Only you can press this button."),
 };
 let focusReturnedAt = performance.now();
 /** Watches the window, once per page: when it, or the tab, comes back to the front. */

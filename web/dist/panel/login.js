@@ -2,6 +2,7 @@
 // reaches no server log. It leaves the address bar before anything else is done with it.
 import { post } from "./api.js";
 import { required } from "./dom.js";
+import { t } from "./texts.js";
 const TOKEN = /^#([0-9a-f]{64})$/;
 /** Uses the token in the address, now and when one is typed into the open page. Says whether there was one. */
 export function startLogin() {
@@ -24,6 +25,6 @@ async function useToken() {
     status.hidden = false;
     status.textContent =
         answer.kind === "lost"
-            ? "The bank did not answer. Open the address again."
-            : "This address was used before or is too old. Ask for a fresh one.";
+            ? t("The bank did not answer. Open the address again.")
+            : t("This address was used before or is too old. Ask for a fresh one.");
 }

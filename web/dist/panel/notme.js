@@ -2,6 +2,7 @@
 // leaves the address at once, so that it is in no history.
 import { post } from "./api.js";
 import { required } from "./dom.js";
+import { t } from "./texts.js";
 /** Starts the button, where the page has it. */
 export function startNotMe() {
     const button = document.getElementById("not-me");
@@ -18,7 +19,7 @@ export function startNotMe() {
     };
     if (word === undefined) {
         button.disabled = true;
-        say("This link is not whole. Open it from the notice again, or call the bank.");
+        say(t("This link is not whole. Open it from the notice again, or call the bank."));
         return;
     }
     button.addEventListener("click", () => {
@@ -27,14 +28,14 @@ export function startNotMe() {
             const answer = await post("/api/not-me", { word });
             if (answer.kind === "ok") {
                 button.hidden = true;
-                say(answer.value.message);
+                say(t(answer.value.message));
             }
             else if (answer.kind === "refused") {
                 say(answer.refusal.detail);
             }
             else {
                 button.disabled = false;
-                say("We could not reach the bank. Press again, or call the bank.");
+                say(t("We could not reach the bank. Press again, or call the bank."));
             }
         })();
     });

@@ -3,8 +3,9 @@
 import { post } from "./api.js";
 import { make, required } from "./dom.js";
 import { askPasskey, makePasskey, toHex } from "./passkey.js";
-const DECLINED = "Your device did not agree. Nothing was changed.";
-const UNSUPPORTED = "This browser knows no passkeys. Use another one.";
+import { t } from "./texts.js";
+const DECLINED = t("Your device did not agree. Nothing was changed.");
+const UNSUPPORTED = t("This browser knows no passkeys. Use another one.");
 /** Starts the page, where it is the page. */
 export function startPasskeys() {
     const list = document.getElementById("passkeys");
@@ -57,7 +58,7 @@ function show(answer) {
         window.location.reload();
     }
     else {
-        say(answer.kind === "lost" ? "We could not reach the bank. Look again whether it was changed." : answer.refusal.detail);
+        say(answer.kind === "lost" ? t("We could not reach the bank. Look again whether it was changed.") : answer.refusal.detail);
     }
 }
 function say(text) {
@@ -123,9 +124,9 @@ function askName(line, id) {
             },
         },
     }, [
-        make("label", { text: "New name", attributes: { for: field } }),
+        make("label", { text: t("New name"), attributes: { for: field } }),
         input,
-        make("p", {}, [make("button", { class: "button", text: "Save", attributes: { type: "submit" } })]),
+        make("p", {}, [make("button", { class: "button", text: t("Save"), attributes: { type: "submit" } })]),
     ]);
     line.append(form);
     input.focus();

@@ -1,6 +1,7 @@
 // Values the customer still has to give. Each is a labelled field; what is filled in makes a new
 // version of the request at the bank and a new card here, which waits for a press of its own.
 import { make } from "./dom.js";
+import { t } from "./texts.js";
 /** Up to this many choices stand open as radio buttons; more become a list to pick from. */
 const RADIO_CHOICES_MAX = 6;
 /** The fields of one card and the one button that hands them in. */
@@ -16,14 +17,14 @@ export class SlotForm {
             const [first] = this.#fields;
             if (values.length === 0) {
                 if (first !== undefined)
-                    this.refuse(first.slot, first.slot.kind === "choice" ? "Choose one first." : "Fill this in first.");
+                    this.refuse(first.slot, first.slot.kind === "choice" ? t("Choose one first.") : t("Fill this in first."));
                 return;
             }
             submit(values);
         };
         const button = make("button", {
             class: "button",
-            text: "Use this",
+            text: t("Use this"),
             attributes: { type: "button" },
             on: { click: go },
         });
@@ -45,7 +46,7 @@ export class SlotForm {
     /** Why the card cannot be confirmed yet. */
     get reason() {
         const missing = this.#fields.map((one) => one.slot.label);
-        return `Still open above: ${missing.join(" · ")}`;
+        return t("Still open above: {what}", { what: missing.join(" · ") });
     }
     /** Says beside a field what is wrong with its value, and puts the focus there. */
     refuse(slot, text) {
@@ -101,7 +102,7 @@ function input(slot, id, described) {
     });
 }
 function select(choices, id, described) {
-    const empty = make("option", { text: "Choose…", attributes: { value: "" } });
+    const empty = make("option", { text: t("Choose…"), attributes: { value: "" } });
     const options = choices.map((choice) => make("option", { text: choice.label, attributes: { value: choice.value } }));
     return make("select", { id, attributes: described }, [empty, ...options]);
 }

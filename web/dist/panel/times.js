@@ -1,4 +1,5 @@
 // Moments on a server-drawn page: how long ago, with the exact moment on focus or under the pointer.
+import { t } from "./texts.js";
 const STEPS = [
     ["minute", 60],
     ["hour", 3_600],
@@ -21,7 +22,7 @@ function ago(seconds) {
     if (!Number.isFinite(seconds) || seconds < 0 || seconds > DAYS_RELATIVE_MAX * 86_400)
         return null;
     if (seconds < 60)
-        return "just now";
+        return t("just now");
     const format = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto" });
     let [unit, length] = STEPS[0];
     for (const step of STEPS)

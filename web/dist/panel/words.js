@@ -1,12 +1,14 @@
 // Amounts and names inside bank-made sentences: amounts are spoken with the currency's name, names
 // of outsiders are isolated so that their letters cannot turn the sentence around.
 import { make } from "./dom.js";
+import { MARKS } from "./texts.js";
 /** Currencies whose amounts are spoken by name. Other codes are left as they stand. */
 const CURRENCIES = [
     ...["EUR", "GBP", "USD", "CHF", "PLN", "JPY", "KWD", "CAD", "AUD", "NZD", "BRL", "MXN", "ARS"],
     ...["SEK", "NOK", "DKK", "CZK", "INR", "TND", "BHD"],
 ];
-const AMOUNT = new RegExp(`(?<![\\d.,])(\\d{1,3}(?:,\\d{3})*|\\d+)(\\.\\d{1,3})? (${CURRENCIES.join("|")})\\b`, "g");
+const [GROUP, POINT] = [`\\${MARKS.group}`, `\\${MARKS.point}`];
+const AMOUNT = new RegExp(`(?<![\\d.,])(\\d{1,3}(?:${GROUP}\\d{3})*|\\d+)(${POINT}\\d{1,3})? (${CURRENCIES.join("|")})\\b`, "g");
 /** Cuts a sentence at the names in it, and only outside of them at the amounts. */
 function pieces(sentence, names) {
     const found = [];
@@ -52,7 +54,7 @@ export function spokenAmount(amount) {
     const [digits, currency] = amount.split(" ");
     if (digits === undefined || currency === undefined)
         return amount;
-    const plain = digits.replaceAll(",", "");
+    const plain = digits.replaceAll(MARKS.group, "").replace(MARKS.point, ".");
     try {
         // A decimal string is formatted exactly; the type of `format` does not know it yet.
         return new Intl.NumberFormat(document.documentElement.lang || "en", {
@@ -83,9 +85,9 @@ export function written(sentence, names, forTheEyeOnly = false) {
         if (piece.kind === "plain")
             return [document.createTextNode(piece.text)];
         if (forTheEyeOnly)
-            return [make("span", { class: "figures", text: piece.text })];
+            return [make("bdi", { class: "figures", text: piece.text })];
         return [
-            make("span", { class: "figures", text: piece.text, attributes: { "aria-hidden": "true" } }),
+            make("bdi", { class: "figures", text: piece.text, attributes: { "aria-hidden": "true" } }),
             make("span", { class: "visually-hidden", text: spokenAmount(piece.text) }),
         ];
     });

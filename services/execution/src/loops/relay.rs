@@ -23,6 +23,8 @@ pub struct Delivery {
     pub channel: String,
     /// Where the customer is reached; empty where the channel knows by itself.
     pub address: String,
+    /// The tag of the language in which the customer is told.
+    pub language: String,
     /// What it tells ([`crate::notices::words`]).
     pub kind: String,
     /// The button that was pressed, in the record's words.
@@ -50,7 +52,7 @@ pub struct Failure {
 /// When the database fails.
 pub async fn claim(pool: &PgPool, channels: &[String]) -> Result<Vec<Delivery>, LoopError> {
     let rows = sqlx::query!(
-        r#"SELECT customer_id AS "customer!", number AS "number!", channel AS "channel!", address AS "address!", kind AS "kind!",
+        r#"SELECT customer_id AS "customer!", number AS "number!", channel AS "channel!", address AS "address!", language AS "language!", kind AS "kind!",
                   about AS "about!", short_code AS "short_code!", made_at AS "made_at!", not_me_secret AS "word!"
              FROM bank.claim_notices($1, $2)"#,
         channels,
@@ -65,6 +67,7 @@ pub async fn claim(pool: &PgPool, channels: &[String]) -> Result<Vec<Delivery>, 
             number: row.number,
             channel: row.channel,
             address: row.address,
+            language: row.language,
             kind: row.kind,
             about: row.about,
             short_code: row.short_code,

@@ -14,6 +14,7 @@ use countersign_execution::{
     },
     notices::words,
 };
+use countersign_texts::Texts;
 use serde::Deserialize;
 use sqlx::PgPool;
 
@@ -39,7 +40,8 @@ pub struct Relay {
 
 /// A notice in words, for every channel.
 struct Letter {
-    heading: &'static str,
+    texts: &'static Texts,
+    heading: String,
     sentence: String,
     /// The link that stops outgoing payments.
     not_me: Secret,
@@ -96,8 +98,11 @@ impl Relay {
     }
 
     async fn deliver(&self, delivery: &Delivery) -> Result<(), Failure> {
-        let (heading, sentence) = words(&delivery.kind, &delivery.about, &delivery.short_code);
+        let texts = countersign_texts::of(&delivery.language);
+        let (heading, sentence) =
+            words(texts, &delivery.kind, &delivery.about, &delivery.short_code);
         let letter = Letter {
+            texts,
             heading,
             sentence,
             not_me: Secret::new(format!(

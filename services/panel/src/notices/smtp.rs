@@ -99,15 +99,20 @@ impl Mailer {
         };
         let to: Mailbox = delivery.address.parse().map_err(|_| bad_address)?;
         let body = format!(
-            "{}\n\nThis was not you? This stops everything that leaves your accounts, at once and without a login:\n{}\n\n\
-             The bank never asks you for a code or a password, and never asks you to move money to keep it safe.\n",
+            "{}\n\n{}\n{}\n\n{}\n",
             letter.sentence,
-            letter.not_me.expose()
+            letter.texts.say(
+                "This was not you? This stops everything that leaves your accounts, at once and without a login:"
+            ),
+            letter.not_me.expose(),
+            letter.texts.say(
+                "The bank never asks you for a code or a password, and never asks you to move money to keep it safe."
+            )
         );
         let message = Message::builder()
             .from(self.from.clone())
             .to(to)
-            .subject(letter.heading)
+            .subject(letter.heading.clone())
             .header(ContentType::TEXT_PLAIN)
             .body(body)
             .map_err(|_| bad_address)?;

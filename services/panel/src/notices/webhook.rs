@@ -93,7 +93,7 @@ impl Caller {
             customer: delivery.customer.to_string(),
             number: delivery.number,
             kind: &delivery.kind,
-            heading: letter.heading,
+            heading: &letter.heading,
             text: &letter.sentence,
             at: delivery.made_at.format(&Rfc3339).unwrap_or_default(),
             not_me: letter.not_me.expose(),

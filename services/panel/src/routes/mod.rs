@@ -3,6 +3,7 @@
 mod answer_notice;
 mod change_action;
 mod change_limit;
+mod choose_language;
 mod confirm_action;
 mod issue_chat_code;
 mod list_cards;
@@ -24,6 +25,7 @@ mod switch_demo_customer;
 pub use answer_notice::{answer_notice, answer_notice_by_word, show_not_me};
 pub use change_action::{cancel_action, drop_payment, fill_slot, keep_action, undo_action};
 pub use change_limit::{change_limit, stop_limit_change};
+pub use choose_language::choose_language;
 pub use confirm_action::{confirm_action, prepare_action};
 pub use issue_chat_code::issue_chat_code;
 pub use list_cards::list_cards;

@@ -38,7 +38,7 @@ pub async fn show_accounts(
             id: account.id.to_string(),
             label: account.label,
             iban: show::iban(&account.iban),
-            balance: account.balance.to_display(),
+            balance: session.texts.money(account.balance),
             is_default: account.is_default,
         })
         .collect();

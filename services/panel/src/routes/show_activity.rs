@@ -17,6 +17,7 @@ use countersign_store::{
     },
     session::begin,
 };
+use countersign_texts::Texts;
 use serde::Deserialize;
 
 use crate::{
@@ -166,7 +167,7 @@ pub async fn show_activity(
         .collect();
     let movements = found
         .into_iter()
-        .map(|movement| line(movement, &labels))
+        .map(|movement| line(movement, &labels, session.texts))
         .collect();
     let accounts = accounts
         .iter()
@@ -289,7 +290,7 @@ fn state(movement: &Movement) -> &'static str {
     }
 }
 
-fn line(movement: Movement, labels: &HashMap<AccountId, &str>) -> Line {
+fn line(movement: Movement, labels: &HashMap<AccountId, &str>, texts: &Texts) -> Line {
     Line {
         state: state(&movement),
         undo_until: movement.undo_until.map(show::moment),
@@ -301,8 +302,8 @@ fn line(movement: Movement, labels: &HashMap<AccountId, &str>) -> Line {
             .get(&movement.account)
             .map_or("", |label| *label)
             .to_owned(),
-        day: show::day(movement.day),
-        amount: movement.amount.to_display(),
+        day: texts.day(movement.day),
+        amount: texts.money(movement.amount),
         incoming: movement.incoming,
     }
 }

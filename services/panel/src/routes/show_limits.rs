@@ -8,6 +8,7 @@ use countersign_store::{
     read::{self, limit::CurrencyLimits},
     session::begin,
 };
+use countersign_texts::Texts;
 
 use crate::{
     app::App,
@@ -59,14 +60,14 @@ pub async fn limits_page(
     session: &Session,
     said: Option<&'static str>,
 ) -> Result<Response, PageError> {
-    let (cooling, undo_seconds) = limit::cooling(&app.pool, &session.secret)
+    let (cooling, undo_seconds) = limit::cooling(&app.pool, &session.secret, session.texts)
         .await
         .map_err(page::act_error)?;
     let mut transaction = begin(&app.pool, &session.secret).await?;
     let limits = read::limit::all(&mut transaction)
         .await?
         .iter()
-        .map(line)
+        .map(|of| line(of, session.texts))
         .collect();
     let page = LimitsPage {
         shell: Shell::signed_in(app, session, "/limits"),
@@ -91,13 +92,12 @@ pub async fn limits_page(
     Ok(page::render(StatusCode::OK, &page))
 }
 
-fn line(of: &CurrencyLimits) -> Line {
+fn line(of: &CurrencyLimits, texts: &Texts) -> Line {
     let shown = |amount: MinorUnits| {
-        Money {
+        texts.money(Money {
             amount,
             currency: of.currency,
-        }
-        .to_display()
+        })
     };
     Line {
         currency: of.currency.code(),

@@ -19,7 +19,7 @@ struct NoticesPage {
 
 struct Line {
     number: i64,
-    heading: &'static str,
+    heading: String,
     text: String,
     at: Moment,
     is_new: bool,
@@ -37,7 +37,12 @@ pub async fn show_notices(
         .map_err(page::act_error)?
         .into_iter()
         .map(|notice| {
-            let (heading, text) = words(&notice.kind, &notice.about, &notice.short_code);
+            let (heading, text) = words(
+                session.texts,
+                &notice.kind,
+                &notice.about,
+                &notice.short_code,
+            );
             Line {
                 number: notice.number,
                 heading,

@@ -118,7 +118,10 @@ fn line(
     let (title, to) = if record.lines.len() > 1 {
         (shown("button"), None)
     } else {
-        (shown("title"), shown("To"))
+        (
+            shown("title"),
+            shown(countersign_texts::of(&record.locale).say("To")),
+        )
     };
     Ok(Line {
         action,

@@ -5,6 +5,7 @@ mod cards;
 mod events;
 mod guards;
 mod holds;
+mod languages;
 mod limits;
 mod notices;
 mod pages;

@@ -1,0 +1,90 @@
+// The panel in German and in Arabic: what is seen and heard, that the page runs from right to left, and that names and
+// amounts keep their own direction.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+
+import { assertAccessible } from "./axe.mjs";
+import { startBank } from "./bank.mjs";
+import { launchBrowser } from "./browser.mjs";
+import { requestsOf } from "./requests.mjs";
+
+const LOOK_MS = 1_150;
+const PLACES = ["/accounts", "/activity", "/receipts", "/limits", "/passkeys", "/"];
+
+let bank;
+let browser;
+let requests;
+
+before(async () => {
+  [bank, browser] = await Promise.all([startBank(), launchBrowser()]);
+  requests = requestsOf(bank);
+});
+after(async () => {
+  await browser?.close();
+  await bank?.stop();
+});
+beforeEach(() => requests.clear());
+
+async function picture(page, name) {
+  const folder = process.env.COUNTERSIGN_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+async function signIn(language, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...options });
+  const page = await context.newPage();
+  await page.goto(await bank.open("ada"));
+  await page.locator("#waiting-count").waitFor();
+  await page.getByRole("button", { name: language }).click();
+  await page.locator("#waiting-count").waitFor();
+  return { context, page };
+}
+
+const toBob = () => requests.transfer("Send 20 to Bob", { payee: "Bob Smith", amount: 2_000 });
+
+for (const [language, lang, dir, button] of [
+  ["Deutsch", "de", "ltr", "20,00 EUR an Bob Smith senden"],
+  ["العربية", "ar", "rtl", "إرسال 20.00 EUR إلى Bob Smith"],
+]) {
+  test(`${lang}: the whole way from the card to the receipt`, async () => {
+    const { page, context } = await signIn(language);
+    assert.equal(await page.locator("html").getAttribute("dir"), dir);
+    const request = await toBob();
+    const confirm = page.locator(`${request.selector} .confirm`);
+    await confirm.waitFor();
+    assert.equal((await confirm.innerText()).trim(), button);
+    const careful = await requests.transfer("Send 21 to Bright Solar", { payee: "Bright Solar", amount: 2_100 });
+    await page.locator(careful.selector).waitFor();
+    const isolated = await page.evaluate(
+      (selector) => [...document.querySelectorAll(`${selector} .confirm bdi`)].map((element) => element.textContent),
+      request.selector,
+    );
+    assert.deepEqual(isolated.length, 2, "the amount and the name stand by themselves");
+    await picture(page, `language-${lang}`);
+    await assertAccessible(page, lang);
+    await page.waitForTimeout(LOOK_MS);
+    await confirm.click();
+    await page.locator(`${request.selector}[data-state="confirmed"]`).waitFor();
+    await page.locator(`${request.selector} a[href^="/receipts/"]`).click();
+    await page.locator("main").waitFor();
+    assert.equal(await page.locator("html").getAttribute("lang"), lang);
+    await assertAccessible(page, `${lang}: a receipt`);
+    await picture(page, `language-${lang}-receipt`);
+    await context.close();
+  });
+
+  test(`${lang}: every place at 320 pixels`, async () => {
+    const { page, context } = await signIn(language, { viewport: { width: 320, height: 640 } });
+    const request = await toBob();
+    for (const path of PLACES) {
+      await page.goto(bank.origins.panel + path);
+      await page.locator("main").waitFor();
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 320, `${path} is ${width} wide`);
+      await assertAccessible(page, `${lang} ${path}`);
+    }
+    await page.locator(request.selector).waitFor();
+    await picture(page, `language-${lang}-narrow`);
+    await context.close();
+  });
+}
