@@ -41,8 +41,19 @@ pub fn test() -> anyhow::Result<Counts> {
     let definitions = processes::fed(Command::new(&program).arg("--definitions"), b"")?;
     let policy = place.pinned_policy(NAME, definitions.as_bytes())?;
     let url = format!("http://{}/mcp", server.address());
-    let door = place.serve(&policy, "http", &url)?;
-    let mut ledger = Ledger::new(&allowed.door);
+    let program = program.to_string_lossy();
+    let mut ways = [
+        Way {
+            name: "HTTP to HTTP",
+            door: place.serve(&policy, "http", &format!("url: \"{url}\""))?,
+            ledger: Ledger::new(&allowed.door),
+        },
+        Way {
+            name: "HTTP to a program",
+            door: place.serve(&policy, "program", &format!("command: [\"{program}\"]"))?,
+            ledger: Ledger::new(&allowed.door_before_a_program),
+        },
+    ];
     let mut counts = Counts::default();
     for requirements in REQUIREMENTS {
         let direct = direct(&peers, requirements, server.address())?;
@@ -50,17 +61,35 @@ pub fn test() -> anyhow::Result<Counts> {
             "ok: {requirements}: {} checks, the same in {DIRECT_RUNS} direct runs",
             direct.count()
         );
-        let through = Checks::run(&peers, requirements, door.address(), None)?;
-        let refused = compare(&direct, &through, &mut ledger);
-        println!("{requirements}: HTTP to HTTP: {refused} differences that nothing allows");
-        counts.passed += 1 + u32::from(refused == 0);
-        counts.failed += u32::from(refused > 0);
+        counts.passed += 1;
+        for way in &mut ways {
+            let through = Checks::run(&peers, requirements, way.door.address(), None)?;
+            let refused = compare(&direct, &through, &mut way.ledger);
+            println!(
+                "{requirements}: {}: {refused} differences that nothing allows",
+                way.name
+            );
+            counts.passed += u32::from(refused == 0);
+            counts.failed += u32::from(refused > 0);
+        }
     }
-    for line in ledger.unused() {
-        println!("FAILED: nothing differs in {line}: take it out of what may differ");
-        counts.failed += 1;
+    for way in &ways {
+        for line in way.ledger.unused() {
+            println!(
+                "FAILED: {}: nothing differs in {line}: take it out of what may differ",
+                way.name
+            );
+            counts.failed += 1;
+        }
     }
     Ok(counts)
+}
+
+/// A door on a way to the server, and what may differ on it.
+struct Way<'a> {
+    name: &'static str,
+    door: Listening,
+    ledger: Ledger<'a>,
 }
 
 /// Shows what was checked differently through the door, and counts what no line allows.

@@ -79,11 +79,12 @@ impl DoorPlace {
         Ok(door)
     }
 
-    /// Starts `countersign-door serve` with this policy before the server at this address.
+    /// Starts `countersign-door serve` with this policy before the server that a line of the policy reaches: its `url`
+    /// or its `command`.
     ///
     /// # Errors
     /// When it does not start; its own words are in the message.
-    pub fn serve(&self, policy: &Path, record: &str, url: &str) -> anyhow::Result<Listening> {
+    pub fn serve(&self, policy: &Path, record: &str, reached: &str) -> anyhow::Result<Listening> {
         let yaml = fs::read_to_string(policy)?;
         let (before, after) = yaml
             .split_once("    label:")
@@ -91,7 +92,7 @@ impl DoorPlace {
         let addressed = self.folder.join(format!("{record}.yaml"));
         fs::write(
             &addressed,
-            format!("{before}    url: \"{url}\"\n    label:{after}"),
+            format!("{before}    {reached}\n    label:{after}"),
         )?;
         let address = format!("127.0.0.1:{}", free_port()?);
         let mut door = self.started("serve", &addressed, record)?;

@@ -84,7 +84,7 @@ fn typescript_http(peers: &Peers, place: &DoorPlace) -> anyhow::Result<()> {
     let policy = place.pinned_policy("conforming", definitions.as_bytes())?;
     let server = Listening::start(Command::new(program).args(["--http", "127.0.0.1:0"]), None)?;
     let url = format!("http://{}/mcp", server.address());
-    let door = place.serve(&policy, "typescript-http", &url)?;
+    let door = place.serve(&policy, "typescript-http", &format!("url: \"{url}\""))?;
     let asked = json!({
         "url": format!("http://{}/mcp", door.address()),
         "modes": ["legacy", {"pin": ERAS[1]}],

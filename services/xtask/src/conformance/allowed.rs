@@ -18,6 +18,8 @@ pub struct Allowed {
     pub bank: Vec<Line>,
     /// Checks that may be made differently through the door.
     pub door: Vec<Line>,
+    /// The same where the door stands before the server's program, which it speaks to over pipes.
+    pub door_before_a_program: Vec<Line>,
 }
 
 /// One reason, which a person reads, and what it is a reason for.
@@ -40,6 +42,7 @@ impl Allowed {
             fs::read_to_string(checkout::root().join(FILE)).context("read what may differ")?;
         let allowed: Self = serde_json::from_str(&text).with_context(|| format!("read {FILE}"))?;
         let lines = allowed.bank.iter().chain(&allowed.door);
+        let lines = lines.chain(&allowed.door_before_a_program);
         ensure!(
             lines
                 .clone()
