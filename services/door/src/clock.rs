@@ -24,6 +24,16 @@ pub fn monotonic_milliseconds() -> u64 {
     u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
+/// This moment, to measure from.
+pub fn stopwatch() -> Instant {
+    Instant::now()
+}
+
+/// The time of day, for what others put in order.
+pub fn time_of_day() -> SystemTime {
+    SystemTime::now()
+}
+
 /// One moment on both clocks: the one that only goes forward, and the one that people read.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {

@@ -9,6 +9,7 @@ use countersign_serve::Listen;
 use serde::Deserialize;
 
 use crate::approval::ApprovalArgs;
+use crate::telemetry::TelemetryArgs;
 
 /// What a door is started with. It arrives on standard input or in a file only its user may read.
 #[derive(Debug, Deserialize)]
@@ -37,6 +38,9 @@ pub struct Config {
     /// How held calls reach a person. Without it every call that needs one is refused.
     #[serde(default)]
     pub approvals: Option<ApprovalArgs>,
+    /// How the door tells how it does; not at all when not given.
+    #[serde(default)]
+    pub telemetry: TelemetryArgs,
     /// How sure a line must be before what it is about goes on; on the disk when not given, since
     /// behind a door that is configured this way money is asked for.
     #[serde(default = "durable")]

@@ -18,6 +18,7 @@ use crate::judge::rounds::Rounds;
 use crate::log::{DecisionLog, WriteError};
 use crate::record::{DefinitionSeen, PolicyMark, Run};
 use crate::screen::Screens;
+use crate::telemetry::Telemetry;
 
 /// What stands between a server's name and its tool's, where one endpoint has several servers.
 pub const BETWEEN_NAMES: &str = "__";
@@ -82,6 +83,7 @@ pub struct Door {
     endings: Arc<Endings>,
     holds: OnceLock<Arc<dyn Holds>>,
     own_tools: OnceLock<OwnTools>,
+    telemetry: OnceLock<Arc<Telemetry>>,
 }
 
 impl Door {
@@ -114,6 +116,7 @@ impl Door {
             log,
             holds: OnceLock::new(),
             own_tools: OnceLock::new(),
+            telemetry: OnceLock::new(),
         })
     }
 
@@ -165,6 +168,16 @@ impl Door {
         self.own_tools.get()
     }
 
+    /// Tells from now on how the door does. Only the first one counts.
+    pub fn tell(&self, telemetry: Arc<Telemetry>) {
+        let _ = self.telemetry.set(telemetry);
+    }
+
+    /// What tells how the door does, where it was asked to.
+    pub fn telemetry(&self) -> Option<&Arc<Telemetry>> {
+        self.telemetry.get()
+    }
+
     /// Who holds calls for a person, if anybody does.
     pub fn holds(&self) -> Option<&Arc<dyn Holds>> {
         self.holds.get()
@@ -176,6 +189,9 @@ impl Door {
     /// When the record cannot be written.
     pub fn close(&self) -> Result<(), WriteError> {
         let rules = self.rules();
+        if let Some(telemetry) = self.telemetry() {
+            telemetry.close();
+        }
         self.log
             .append(&Run::closed(self.log.key_id(), &rules.mark))?;
         self.log.sign_head()
@@ -189,13 +205,20 @@ impl Door {
         let settled = self.log.settle(ticket);
         if let Err(error) = &settled {
             tracing::error!(%error, "Could not settle a decision in the record");
+            if let Some(telemetry) = self.telemetry() {
+                telemetry.record_failed();
+            }
         }
         settled
     }
 
-    /// The ending of the call whose line has this leaf.
-    pub fn ending(&self, leaf: Hash) -> Ending {
-        Ending::of(Arc::clone(&self.endings), leaf)
+    /// The ending of the call to a server whose line has this leaf.
+    pub fn ending(&self, leaf: Hash, server: usize) -> Ending {
+        let ending = Ending::of(Arc::clone(&self.endings), leaf);
+        match self.telemetry() {
+            None => ending,
+            Some(telemetry) => ending.watched(telemetry, &self.servers[server].name),
+        }
     }
 
     /// Records which pinned tools are not what they were pinned as.

@@ -23,6 +23,7 @@ mod reload;
 mod screen;
 mod session;
 mod several;
+mod telemetry;
 
 use std::process::ExitCode;
 

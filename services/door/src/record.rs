@@ -46,7 +46,7 @@ impl PolicyMark {
 }
 
 /// A decision about one message.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub struct Decided<'a> {
     v: u32,
     at: String,
@@ -88,6 +88,9 @@ pub struct Decided<'a> {
     /// Commitment to the message as it is forwarded; only of allowed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     forwarded: Option<Digits<32>>,
+    /// The message, for whoever tells of it; no part of the line.
+    #[serde(skip)]
+    frame: Option<&'a Frame<'a>>,
 }
 
 /// The arguments of a call, without their values.
@@ -140,6 +143,31 @@ impl<'a> Decided<'a> {
         line.observed = decision.observed.map(event);
         line.acknowledged = decision.acknowledged.map(|given| given.text());
         line
+    }
+
+    /// What was decided: `allowed`, `denied` or `held`.
+    pub const fn event(&self) -> &'static str {
+        self.event
+    }
+
+    /// Why, by its published code, and by which line of the policy.
+    pub const fn why(&self) -> (&'a str, &'a str) {
+        (self.reason, self.rule)
+    }
+
+    /// The method, and the tool of a call where it has a plain name.
+    pub fn about(&self) -> (Option<&'a str>, Option<&str>) {
+        (self.method, self.tool.as_deref())
+    }
+
+    /// Whether the message goes on to its server now.
+    pub const fn is_forwarded(&self) -> bool {
+        self.forwarded.is_some()
+    }
+
+    /// The message it is about; none where that is malformed.
+    pub const fn frame(&self) -> Option<&'a Frame<'a>> {
+        self.frame
     }
 
     /// The line about a message that the policy passes without deciding.
@@ -203,6 +231,7 @@ impl<'a> Decided<'a> {
                 .map(|arguments| Arguments::of(arguments, &subject.salt)),
             forwarded: forwarded.then_some(received),
             received,
+            frame: subject.frame,
         }
     }
 }

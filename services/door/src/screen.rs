@@ -5,4 +5,5 @@ mod label;
 mod line;
 mod screens;
 
+pub use label::Counts;
 pub use screens::{Answer, Screens};

@@ -149,6 +149,10 @@ impl hold::Holds for Desk {
         open.iter().filter(is_theirs).count()
     }
 
+    fn held_in_all(&self) -> usize {
+        self.holds.open().len()
+    }
+
     fn question(&self, call: &[u8; 16]) -> Option<String> {
         let seen = self.holds.seen_of_call(call)?;
         seen.terms.ways.client.then(|| elicit::question(&seen))

@@ -41,8 +41,10 @@ pub async fn run() -> anyhow::Result<ExitCode> {
     let listeners = countersign_serve::open(&config.listen).await?;
     let approvals = config.approvals.clone();
     let log_directory = config.log_directory.clone();
+    let telemetry = config.telemetry.clone();
     let gate = open(config).context("open the door")?;
     let door = Arc::clone(&gate.door);
+    crate::telemetry::open(&door, &telemetry)?;
     if let Some(arguments) = approvals
         && let Some(desk) = approval::open(&door, &arguments, &log_directory)?
     {

@@ -17,6 +17,7 @@ use crate::pipes::run::{Started, run as run_pipes};
 use crate::pipes::run_remote::run_remote;
 use crate::pipes::run_several::run_several;
 use crate::reload::Watch;
+use crate::telemetry::{self, TelemetryArgs};
 
 /// Wraps MCP servers: start this in the place of a server, and let it start the server, or reach it
 /// over HTTP where the policy has its `url`.
@@ -32,6 +33,8 @@ pub struct Args {
     place: Place,
     #[command(flatten)]
     approvals: ApprovalArgs,
+    #[command(flatten)]
+    telemetry: TelemetryArgs,
     /// The one server of the policy to start, when it names several.
     #[arg(long)]
     server: Option<String>,
@@ -57,6 +60,7 @@ pub fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     };
     let directory = record.directory.clone();
     let door = Arc::new(Door::open(Rules::new(policy)?, &[&name], record)?);
+    telemetry::open(&door, &arguments.telemetry)?;
     let approvals = approval::open(&door, &arguments.approvals, &directory)?;
     match behind {
         Ok(started) => run_pipes(door, started, watch, approvals),
@@ -76,6 +80,7 @@ fn run_all(arguments: Args, policy: Policy, watch: Watch) -> anyhow::Result<Exit
     let directory = record.directory.clone();
     let servers: Vec<_> = names.iter().map(|name| &**name).collect();
     let door = Arc::new(Door::open(Rules::new(policy)?, &servers, record)?);
+    telemetry::open(&door, &arguments.telemetry)?;
     let approvals = approval::open(&door, &arguments.approvals, &directory)?;
     run_several(&door, ways, watch, approvals)
 }

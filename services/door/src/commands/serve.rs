@@ -30,6 +30,7 @@ use crate::http::upstream::Upstream;
 use crate::pipes::child::Program;
 use crate::pipes::drain::Drain;
 use crate::reload::Watch;
+use crate::telemetry::{self, TelemetryArgs};
 
 /// How often heads are signed and the policy file is looked at.
 const TICK: Duration = Duration::from_millis(500);
@@ -71,6 +72,8 @@ pub struct Args {
     place: Place,
     #[command(flatten)]
     approvals: ApprovalArgs,
+    #[command(flatten)]
+    telemetry: TelemetryArgs,
 }
 
 /// Runs the command.
@@ -86,6 +89,7 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     let directory = record.directory.clone();
     let servers: Vec<_> = names.iter().map(|name| &**name).collect();
     let door = Arc::new(Door::open(Rules::new(policy)?, &servers, record)?);
+    telemetry::open(&door, &arguments.telemetry)?;
     if let Some(desk) = approval::open(&door, &arguments.approvals, &directory)? {
         tokio::spawn(desk.close_when_stopping());
     }

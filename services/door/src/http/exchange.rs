@@ -29,6 +29,7 @@ use crate::judge::asked::{Asked, Key, NotOpened, Open};
 use crate::judge::message::{Message, OnHold, Passage, Ruling};
 use crate::judge::refusal::{Code, Refusal};
 use crate::judge::reply;
+use crate::telemetry::Parent;
 
 /// `POST /mcp`.
 pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Response {
@@ -46,7 +47,7 @@ pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Re
         Found::Unknown => return streams::unknown_session(),
     };
     let message = match Message::new(&gate.door, &caller, 0, &body) {
-        Ok(message) => message,
+        Ok(message) => message.sent_in(Parent::of_headers(&headers)),
         Err(refusal) => return respond_refusal(&refusal, None),
     };
     if message.count() != Counted::Within {

@@ -3,12 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_receipts::Hash;
 
-use crate::log::DecisionLog;
+use crate::clock;
+use crate::log::{DecisionLog, WriteError};
 use crate::record::Outcome;
+use crate::telemetry::{Span, Telemetry};
 
 /// How long an ending waits at most for a decision that is written with it.
 const WAIT: Duration = Duration::from_millis(10);
@@ -34,12 +36,16 @@ impl Endings {
         }
     }
 
-    fn note(&self, outcome: &Outcome) {
+    fn note(&self, outcome: &Outcome) -> Result<(), WriteError> {
         match self.log.note(outcome) {
             // In the mode that signs each, the next decision's head covers it.
             Ok(_ticket) => self.write_soon(),
-            Err(error) => tracing::error!(%error, "Could not record how a call ended"),
+            Err(error) => {
+                tracing::error!(%error, "Could not record how a call ended");
+                return Err(error);
+            }
         }
+        Ok(())
     }
 
     fn write_soon(&self) {
@@ -101,6 +107,25 @@ pub struct Ending {
     event: Option<&'static str>,
     status: Option<u16>,
     bytes: u64,
+    watched: Option<Watched>,
+}
+
+/// What is told about a call besides the record.
+struct Watched {
+    telemetry: Arc<Telemetry>,
+    server: Box<str>,
+    since: Instant,
+    span: Option<Span>,
+}
+
+impl Watched {
+    fn ended(self, event: &'static str, is_noted: bool) {
+        if !is_noted {
+            self.telemetry.record_failed();
+        }
+        self.telemetry
+            .ended(&self.server, event, self.since, self.span);
+    }
 }
 
 impl Ending {
@@ -112,7 +137,32 @@ impl Ending {
             event: Some("cancelled"),
             status: None,
             bytes: 0,
+            watched: None,
         }
+    }
+
+    /// The same, told about as well.
+    pub fn watched(mut self, telemetry: &Arc<Telemetry>, server: &str) -> Self {
+        telemetry.begun(server);
+        self.watched = Some(Watched {
+            telemetry: Arc::clone(telemetry),
+            server: server.into(),
+            since: clock::stopwatch(),
+            span: None,
+        });
+        self
+    }
+
+    /// Ends this span when the call ends.
+    pub fn set_span(&mut self, span: Option<Span>) {
+        if let Some(watched) = &mut self.watched {
+            watched.span = span;
+        }
+    }
+
+    /// The span, if there is one; it does not end with the call then.
+    pub fn take_span(&mut self) -> Option<Span> {
+        self.watched.as_mut()?.span.take()
     }
 
     /// The leaf of the decision that let the call pass.
@@ -139,6 +189,10 @@ impl Ending {
     /// The call never went on under this line: there is nothing to write.
     pub fn never_went_on(mut self) {
         self.event = None;
+        if let Some(watched) = self.watched.take() {
+            watched.telemetry.never_went_on(&watched.server);
+            watched.telemetry.tell(watched.span, "never_went_on");
+        }
     }
 }
 
@@ -146,7 +200,10 @@ impl Drop for Ending {
     fn drop(&mut self) {
         let Some(event) = self.event else { return };
         let outcome = Outcome::new(event, self.decision, self.status, self.bytes);
-        self.endings.note(&outcome);
+        let noted = self.endings.note(&outcome);
+        if let Some(watched) = self.watched.take() {
+            watched.ended(event, noted.is_ok());
+        }
     }
 }
 

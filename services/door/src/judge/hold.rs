@@ -63,6 +63,9 @@ pub trait Holds: Send + Sync {
     /// How many calls of this caller are held.
     fn held_of(&self, identity: &str) -> usize;
 
+    /// How many calls are held, whoever's they are.
+    fn held_in_all(&self) -> usize;
+
     /// A question for the client about a held call, where its rule takes the client's word.
     fn question(&self, call: &[u8; 16]) -> Option<String>;
 

@@ -1,9 +1,11 @@
 //! One message of a client: the checks in their order, and the record of what came out.
 
 mod call;
+mod told;
 
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Instant, SystemTime};
 
 use countersign_journal::Ticket;
 use countersign_policy::{Circumstances, Counted, Decision, Effect, Hold, Reservation};
@@ -22,6 +24,7 @@ use crate::caller::Caller;
 use crate::clock;
 use crate::door::{Door, Rules};
 use crate::record::{Decided, Subject};
+use crate::telemetry::{Parent, Span};
 
 /// Longest message of a client, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -74,7 +77,9 @@ impl Passage {
     pub fn under(mut self, leaf: Hash, door: &Door) -> Self {
         if let Some(asked) = &mut self.asked {
             // A held call has not ended: the ending of the line that held it is never written.
-            let held = std::mem::replace(&mut asked.ending, door.ending(leaf));
+            let released = door.ending(leaf, asked.server);
+            let mut held = std::mem::replace(&mut asked.ending, released);
+            asked.ending.set_span(held.take_span());
             held.never_went_on();
         }
         self.leaf = leaf;
@@ -110,6 +115,14 @@ pub struct Message<'m> {
     pub server: usize,
     /// Its bytes.
     pub bytes: &'m [u8],
+    /// When it was taken in; only where that is told.
+    since: Option<Instant>,
+    /// The same by the time of day.
+    began: Option<SystemTime>,
+    /// The span it was sent in, where its transport says so.
+    parent: Option<Parent>,
+    /// Its own span, until whatever ends it is there.
+    span: Mutex<Option<Span>>,
 }
 
 impl<'m> Message<'m> {
@@ -132,7 +145,40 @@ impl<'m> Message<'m> {
             call,
             server,
             bytes,
+            since: door.telemetry().map(|_| clock::stopwatch()),
+            began: door.telemetry().map(|_| clock::time_of_day()),
+            parent: None,
+            span: Mutex::default(),
         })
+    }
+
+    /// A message that was taken in before, under the rules it was judged by then.
+    pub fn again(
+        door: &'m Door,
+        rules: Arc<Rules>,
+        caller: &'m Caller,
+        call: [u8; 16],
+        server: usize,
+        bytes: &'m [u8],
+    ) -> Self {
+        Self {
+            door,
+            rules,
+            caller,
+            call,
+            server,
+            bytes,
+            since: None,
+            began: None,
+            parent: None,
+            span: Mutex::default(),
+        }
+    }
+
+    /// The same message, sent in this span.
+    pub const fn sent_in(mut self, parent: Option<Parent>) -> Self {
+        self.parent = parent;
+        self
     }
 
     /// Counts the message, whatever it says. A flood of refused ones must not fill the disk with
@@ -322,6 +368,11 @@ impl<'m> Message<'m> {
         list: Option<List>,
     ) -> Passage {
         let leaf = ticket.leaf();
+        let ending = || {
+            let mut ending = self.door.ending(leaf, self.server);
+            ending.set_span(self.take_span());
+            ending
+        };
         let asked = frame.id_raw().map(|id| Asked {
             server: self.server,
             method: frame.method().unwrap_or_default().into(),
@@ -330,8 +381,12 @@ impl<'m> Message<'m> {
             id: id.into(),
             progress: None,
             arguments: None,
-            ending: self.door.ending(leaf),
+            ending: ending(),
         });
+        if let Some(telemetry) = self.door.telemetry().filter(|_| asked.is_none()) {
+            // Nothing answers a notification.
+            telemetry.tell(self.take_span(), "allowed");
+        }
         let mut edits = meta::strip(frame, self.bytes);
         if let Some(inner) = tool.filter(|_| self.door.has_several())
             && let Some(name) = frame.params().and_then(|params| params.get("name"))
@@ -385,7 +440,11 @@ impl<'m> Message<'m> {
 
     /// Hands a line to the record. What it is about waits until it is settled.
     fn note(&self, line: &Decided<'_>) -> Result<Ticket, Refusal> {
-        self.door.log.note(line).map_err(|error| {
+        let noted = self.door.log.note(line);
+        if let Some(telemetry) = self.door.telemetry() {
+            self.tell(telemetry, line, noted.as_ref().ok());
+        }
+        noted.map_err(|error| {
             tracing::error!(%error, "Could not record a decision");
             not_recorded()
         })
@@ -409,5 +468,5 @@ pub fn record_own_question(
     let message = Message::new(door, caller, server, bytes)?;
     let frame = Frame::read(bytes).ok();
     let leaf = message.write(&Decided::own(&message.subject(frame.as_ref())))?;
-    Ok((message.call, door.ending(leaf)))
+    Ok((message.call, door.ending(leaf, server)))
 }

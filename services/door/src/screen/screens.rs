@@ -16,6 +16,7 @@ use crate::clock;
 use crate::door::Door;
 use crate::judge::edits::Edits;
 use crate::judge::refusal::{Code, Refusal};
+use crate::log::WriteError;
 
 /// What a policy has looked for. Nothing where it asks for nothing.
 #[derive(Debug, Default)]
@@ -137,7 +138,7 @@ impl Screens {
             let forwarded = edits.clone().apply(bytes);
             let both = (bytes, Some(&*forwarded));
             let line = Line::new(server, Some(leaf), "arguments", &counts, &salt, both);
-            door.log.append(&line).map_err(|error| {
+            append(door, server, "arguments", &counts, &line).map_err(|error| {
                 tracing::error!(%error, "Could not record what was taken out of arguments");
                 Refusal::new(Code::NotRecorded, "not_recorded").with_receipt(leaf)
             })?;
@@ -199,7 +200,7 @@ impl Screens {
             let salt = door.log.salt(&first_half(leaf));
             let shown = blocked.is_none().then_some(&*forwarded);
             let line = Line::new(server, Some(leaf), what, &counts, &salt, (bytes, shown));
-            door.log.append(&line).map_err(|error| {
+            append(door, server, what, &counts, &line).map_err(|error| {
                 tracing::error!(%error, "Could not record what screening found");
                 Refusal::new(Code::NotRecorded, "not_recorded").with_receipt(leaf)
             })?;
@@ -236,7 +237,7 @@ impl Screens {
         let salt = door.log.salt(&clock::random_id().ok()?);
         let shown = (!is_blocked).then_some(&*forwarded);
         let line = Line::new(server, None, "message", &counts, &salt, (bytes, shown));
-        if let Err(error) = door.log.append(&line) {
+        if let Err(error) = append(door, server, "message", &counts, &line) {
             tracing::error!(%error, "Could not record what screening found");
             return None;
         }
@@ -273,6 +274,24 @@ impl Screens {
         }
         (edits, counts)
     }
+}
+
+/// Writes down what was found, and tells of it.
+fn append(
+    door: &Door,
+    server: &str,
+    what: &'static str,
+    counts: &Counts,
+    line: &Line<'_>,
+) -> Result<(), WriteError> {
+    let appended = door.log.append(line);
+    if let Some(telemetry) = door.telemetry() {
+        match &appended {
+            Ok(_) => telemetry.screened(server, what, counts),
+            Err(_) => telemetry.record_failed(),
+        }
+    }
+    appended.map(drop)
 }
 
 fn count(counts: &mut Counts, rules: &[Arc<str>]) {

@@ -27,4 +27,5 @@ mod screening;
 mod server_says;
 mod sessions;
 mod several;
+mod telemetry;
 mod tokens;

@@ -27,9 +27,15 @@ impl Drop for Served {
 impl Served {
     /// A door with this policy.
     pub fn with(policy: &str) -> Self {
+        Self::with_arguments(policy, &[])
+    }
+
+    /// A door with this policy and further arguments.
+    pub fn with_arguments(policy: &str, arguments: &[String]) -> Self {
         let directory = fresh_directory();
         std::fs::create_dir_all(&directory).unwrap();
-        Self::started(policy, directory, &[])
+        let words: Vec<_> = arguments.iter().map(String::as_str).collect();
+        Self::started(policy, directory, &words)
     }
 
     /// A door with this policy in a folder, started with these words as well.

@@ -169,14 +169,14 @@ impl Later {
                 return respond_refusal(&refusal, error.id.as_deref());
             }
         };
-        let message = Message {
-            door: &self.gate.door,
-            rules: self.rules,
-            caller: &self.caller,
-            call: self.call,
-            server: self.server,
-            bytes: &self.body,
-        };
+        let message = Message::again(
+            &self.gate.door,
+            self.rules,
+            &self.caller,
+            self.call,
+            self.server,
+            &self.body,
+        );
         let exchange = Exchange {
             gate: &self.gate,
             caller: &self.caller,
