@@ -10,6 +10,7 @@ use countersign_screening::redact::BuiltIn;
 use countersign_screening::{Injection, Redactor, Rules, screen};
 use countersign_wire::{Frame, Span, Value};
 
+use super::halves;
 use super::label::{self, Counts};
 use super::line::Line;
 use crate::clock;
@@ -187,15 +188,18 @@ impl Screens {
         if let Some(forged) = result.and_then(label::forged) {
             gone.replace(forged, "");
         }
-        let (mut edits, counts) = self.look(server, frame, body, mode, &gone);
+        let (mut edits, mut counts) = self.look(server, frame, body, mode, &gone);
         edits.extend(cut);
+        let flagged = counts.flagged.keys().next().copied();
+        // A definition that is blocked was cut out of its list; the rest of the list passes.
+        let blocked = flagged.filter(|_| mode == Mode::Block && !is_list);
+        if mode != Mode::Off && result.is_some_and(halves::differ) {
+            counts.flagged.insert(halves::RULE, 1);
+        }
         if let Some(result) = result {
             edits.extend(label::edits(result, &counts));
         }
         let forwarded = edits.apply(bytes);
-        let flagged = counts.flagged.keys().next();
-        // A definition that is blocked was cut out of its list; the rest of the list passes.
-        let blocked = flagged.filter(|_| mode == Mode::Block && !is_list);
         if !counts.is_empty() {
             let salt = door.log.salt(&first_half(leaf));
             let shown = blocked.is_none().then_some(&*forwarded);

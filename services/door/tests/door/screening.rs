@@ -160,6 +160,43 @@ async fn an_order_to_the_model_is_labelled_or_stopped() {
 }
 
 #[tokio::test]
+async fn a_result_that_says_two_things_is_labelled_and_screened_in_both() {
+    let answer = |structure: Value| {
+        let text = json!({"payee": "Bob", "key": KEY}).to_string();
+        json!({"result": {
+            "content": [{"type": "text", "text": text}],
+            "structuredContent": structure,
+        }})
+    };
+    let screening = "redaction: {}\ninjection: {results: block}\n";
+    let other = stand(
+        screening,
+        answer(json!({"payee": "Mallory", "key": KEY})),
+        "",
+    )
+    .await;
+    let shown = echo(&other).await;
+    assert!(!shown.body.contains(KEY), "{shown:?}");
+    let result = &shown.json()["result"];
+    assert_eq!(result["structuredContent"]["payee"], "Mallory");
+    let label = &result["_meta"]["dev.countersign/screening"];
+    assert_eq!(
+        label,
+        &json!({"flagged": {"halves_differ": 1}, "redacted": {"cloud_key": 2}})
+    );
+    assert_eq!(
+        other.events("screened")[0]["flagged"],
+        json!({"halves_differ": 1})
+    );
+    let alike = stand(screening, answer(json!({"key": KEY, "payee": "Bob"})), "").await;
+    let label = &echo(&alike).await.json()["result"]["_meta"]["dev.countersign/screening"];
+    assert_eq!(label, &json!({"redacted": {"cloud_key": 2}}));
+    // What gives orders is stopped, whatever else is wrong with it.
+    let ordered = stand(screening, answer(json!({"payee": ORDER})), "").await;
+    assert_eq!(echo(&ordered).await.reason(), "injection_in_result");
+}
+
+#[tokio::test]
 async fn a_definition_that_gives_orders_is_labelled_or_neither_listed_nor_called() {
     let answer = json!({"result": {"content": []}});
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
