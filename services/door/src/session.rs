@@ -20,6 +20,7 @@ use crate::caller::Caller;
 use crate::door::Door;
 use crate::judge::asked::{Asked, Key, Open};
 use crate::judge::edits::Edits;
+use crate::judge::header_names::Repeated;
 
 pub use from_server::key_of;
 pub use lifecycle::LAST_ANSWERS_TIME;
@@ -202,6 +203,11 @@ impl Session {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The arguments of a tool that its server wants repeated in headers.
+    pub fn repeated_of(&self, tool: &str) -> Option<Arc<[Repeated]>> {
+        self.door.servers[self.server].catalogue.repeated(tool)
     }
 
     fn server_name(&self) -> &str {

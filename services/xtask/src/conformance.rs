@@ -46,10 +46,12 @@ pub fn test() -> anyhow::Result<Counts> {
         Way {
             name: "HTTP to HTTP",
             door: place.serve(&policy, "http", &format!("url: \"{url}\""))?,
+            has_another_transport: false,
             ledger: Ledger::new(&allowed.door),
         },
         Way {
             name: "HTTP to a program",
+            has_another_transport: true,
             door: place.serve(&policy, "program", &format!("command: [\"{program}\"]"))?,
             ledger: Ledger::new(&allowed.door_before_a_program),
         },
@@ -64,7 +66,10 @@ pub fn test() -> anyhow::Result<Counts> {
         counts.passed += 1;
         for way in &mut ways {
             let through = Checks::run(&peers, requirements, way.door.address(), None)?;
-            let refused = compare(&direct, &through, &mut way.ledger);
+            let refused = match way.has_another_transport {
+                false => compare(&direct, &through, &mut way.ledger),
+                true => compare(&direct.verdicts(), &through.verdicts(), &mut way.ledger),
+            };
             println!(
                 "{requirements}: {}: {refused} differences that nothing allows",
                 way.name
@@ -89,6 +94,9 @@ pub fn test() -> anyhow::Result<Counts> {
 struct Way<'a> {
     name: &'static str,
     door: Listening,
+    /// The server is spoken to over pipes, and what the client sees of HTTP is the door's own: verdicts are
+    /// compared, and not how answers are streamed.
+    has_another_transport: bool,
     ledger: Ledger<'a>,
 }
 

@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use base64::Engine as _;
 use bytes::Bytes;
 use countersign_wire::{Frame, Kind};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -15,10 +14,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::events::Splitter;
 use super::gate::is_event_stream;
 use super::lines::Coming;
-use super::mirrored;
+use super::mirrored::{self, header_value};
 use super::sessions::{SESSION, VERSION};
 use super::upstream::{Upstream, read_whole};
 use crate::judge::asked::Key;
+use crate::judge::header_names::Repeated;
 use crate::judge::reply;
 use crate::session::{Answered, Back, Session};
 
@@ -60,7 +60,7 @@ impl Remote {
     /// handshake is waited for, a call is not.
     async fn pass(self: Arc<Self>, mut queue: UnboundedReceiver<Vec<u8>>) {
         while let Some(message) = queue.recv().await {
-            let said = Said::of(&message);
+            let said = Said::of(&message, |tool| self.session()?.repeated_of(tool));
             if said.is_waited_for {
                 Arc::clone(&self).post(message, said).await;
             } else {
@@ -248,7 +248,8 @@ struct Said {
 }
 
 impl Said {
-    fn of(message: &[u8]) -> Self {
+    /// `repeated` are the arguments of a tool that its server wants in headers.
+    fn of(message: &[u8], repeated: impl Fn(&str) -> Option<Arc<[Repeated]>>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(
             header::CONTENT_TYPE,
@@ -278,6 +279,11 @@ impl Said {
                     headers.insert(header, value);
                 }
             }
+            let tool = params.filter(|_| method == "tools/call");
+            let tool = tool.and_then(|params| params.get("name")?.as_str());
+            if let (Some(frame), Some(repeated)) = (frame, tool.and_then(|tool| repeated(&tool))) {
+                headers.extend(mirrored::argument_headers(frame, &repeated));
+            }
         }
         let is_initialized = method == "notifications/initialized";
         Self {
@@ -293,17 +299,6 @@ impl Said {
     }
 }
 
-/// A text as the value of a header: plain where it can be, else between `=?base64?` and `?=`.
-fn header_value(text: &str) -> Option<HeaderValue> {
-    let plain = |byte: u8| (0x20..0x7f).contains(&byte);
-    let is_plain = text.bytes().all(plain) && text.trim() == text && !text.starts_with("=?");
-    if is_plain {
-        return HeaderValue::from_str(text).ok();
-    }
-    let encoded = base64::engine::general_purpose::STANDARD.encode(text);
-    HeaderValue::from_str(&format!("=?base64?{encoded}?=")).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,7 +306,7 @@ mod tests {
     #[test]
     fn headers_repeat_what_the_body_says() {
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"caf\u00e9","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
-        let said = Said::of(body.as_bytes());
+        let said = Said::of(body.as_bytes(), |_| None);
         let frame = Frame::read(body.as_bytes()).unwrap();
         assert!(mirrored::check(&said.headers, &frame).is_ok());
         assert!(
@@ -320,8 +315,19 @@ mod tests {
                 .unwrap()
                 .starts_with("=?base64?")
         );
-        let older =
-            Said::of(br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
+        let older = Said::of(
+            br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#,
+            |_| None,
+        );
         assert!(!older.headers.contains_key("mcp-name"));
+        let repeated = Repeated {
+            header: "region".into(),
+            path: ["r".into()].into(),
+        };
+        let body = body.replace(r#""_meta""#, r#""arguments":{"r":"eu"},"_meta""#);
+        let said = Said::of(body.as_bytes(), |tool| {
+            (tool == "café").then(|| [repeated.clone()].into())
+        });
+        assert_eq!(said.headers["mcp-param-region"], "eu");
     }
 }

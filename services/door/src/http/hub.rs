@@ -34,6 +34,12 @@ use crate::judge::asked::Key;
 use crate::judge::message::Message;
 use crate::judge::refusal::{Code, Refusal};
 
+/// What every message of the revision without sessions says of whoever sends it.
+const REQUIRED_META: [&str; 2] = [
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientCapabilities",
+];
+
 /// HTTP in front of servers of a client's own.
 pub struct Hub {
     /// Who calls.
@@ -81,12 +87,15 @@ async fn post_message(State(hub): State<Arc<Hub>>, request: Request) -> Response
         respond_refusal(&message.refuse(Some(&frame), rule, refusal), frame.id_raw())
     };
     if frame.kind() != Kind::Answer
-        && let Err(refusal) = mirrored::check(&headers, &frame)
+        && let Err(refusal) = check_headers(&hub, &headers, &frame)
     {
         return refuse("headers", refusal);
     }
     match Place::of(&hub, &headers, &frame, &caller) {
-        Ok(place) => answer(place, &frame, &body).await,
+        Ok(place) => {
+            let terms = Terms::of(&headers, &frame);
+            answer(&hub, place, terms, &frame, &body).await
+        }
         Err(NoPlace::Unknown) => unknown_session(),
         Err(NoPlace::None) => refuse("sessions", Refusal::malformed(-32_600, "session_needed")),
         Err(NoPlace::Unreachable(error)) => {
@@ -94,6 +103,28 @@ async fn post_message(State(hub): State<Arc<Hub>>, request: Request) -> Response
             refuse("sessions", Refusal::new(Code::Upstream, "unreachable"))
         }
     }
+}
+
+/// Checks what headers repeat of a message. A server on pipes sees none of them, so this is where they count.
+fn check_headers(hub: &Hub, headers: &HeaderMap, frame: &Frame<'_>) -> Result<(), Refusal> {
+    mirrored::check(headers, frame)?;
+    let is_call = frame.method() == Some("tools/call") && is_stateless(headers);
+    let name = frame.params().filter(|_| is_call);
+    let name = name.and_then(|params| params.get("name")?.as_str());
+    let repeated = name.and_then(|name| {
+        let (server, inner) = hub.house.door.resolve(&name)?;
+        hub.house.door.servers[server].catalogue.repeated(inner)
+    });
+    match repeated {
+        Some(repeated) => mirrored::check_arguments(headers, frame, &repeated),
+        None => Ok(()),
+    }
+}
+
+fn is_stateless(headers: &HeaderMap) -> bool {
+    headers
+        .get(VERSION)
+        .is_some_and(|version| version == mirrored::STATELESS)
 }
 
 /// Which of the server's processes a message is for.
@@ -140,10 +171,7 @@ impl Place {
                 begun: Some(name),
             });
         }
-        let is_stateless = headers
-            .get(VERSION)
-            .is_some_and(|version| version == mirrored::STATELESS);
-        if !is_stateless {
+        if !is_stateless(headers) {
             return Err(NoPlace::None);
         }
         let shared = block_in_place(|| hub.house.shared(caller));
@@ -155,7 +183,45 @@ impl Place {
     }
 }
 
-async fn answer(place: Place, frame: &Frame<'_>, body: &Bytes) -> Response {
+/// What the status of an answer depends on, besides the answer.
+#[derive(Clone, Copy)]
+struct Terms {
+    /// The message is of the revision without sessions.
+    is_stateless: bool,
+    /// It does not say of itself what that revision wants said.
+    is_unsaid: bool,
+}
+
+impl Terms {
+    fn of(headers: &HeaderMap, frame: &Frame<'_>) -> Self {
+        let meta = frame.params().and_then(|params| params.get("_meta"));
+        let says = |name: &str| meta.is_some_and(|meta| meta.get(name).is_some());
+        Self {
+            is_stateless: is_stateless(headers),
+            is_unsaid: !REQUIRED_META.iter().all(|name| says(name)),
+        }
+    }
+
+    /// The status of an error with this code (revision 2026-07-28, "Streamable HTTP").
+    const fn status(self, code: i64) -> StatusCode {
+        match code {
+            -32_601 if self.is_stateless => StatusCode::NOT_FOUND,
+            -32_602 if self.is_stateless && self.is_unsaid => StatusCode::BAD_REQUEST,
+            // Headers differ, a capability is missing, a revision is not served.
+            -32_022..=-32_020 if self.is_stateless => StatusCode::BAD_REQUEST,
+            -32_700 | -32_600 => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        }
+    }
+}
+
+async fn answer(
+    hub: &Hub,
+    place: Place,
+    terms: Terms,
+    frame: &Frame<'_>,
+    body: &Bytes,
+) -> Response {
     let Place {
         guest,
         renamed,
@@ -200,7 +266,15 @@ async fn answer(place: Place, frame: &Frame<'_>, body: &Bytes) -> Response {
             is_answer: true,
         }) => {
             waiting.is_answered = true;
-            respond_json(message, is_stateless)
+            let (response, is_error) = respond_json(message, terms);
+            if is_error && let Some(name) = begun {
+                // A handshake that failed begins nothing.
+                if let Some(guest) = hub.house.take(&name) {
+                    tokio::task::spawn_blocking(move || guest.end());
+                }
+                return response;
+            }
+            response
         }
         Some(first) => respond_events(Told {
             first: Some(first),
@@ -219,15 +293,12 @@ fn pass(guest: &Guest, body: &[u8], renamed: Option<Key>) {
     block_in_place(|| guest.traffic.take(body, renamed));
 }
 
-fn respond_json(message: Bytes, is_stateless: bool) -> Response {
-    let status = Frame::read_within(&message, &countersign_wire::Caps::ANSWER)
+/// The response with an answer, and whether that is an error.
+fn respond_json(message: Bytes, terms: Terms) -> (Response, bool) {
+    let code = Frame::read_within(&message, &countersign_wire::Caps::ANSWER)
         .ok()
-        .and_then(|frame| frame.root().get("error")?.get("code")?.as_exact_integer())
-        .map_or(StatusCode::OK, |code| match code {
-            -32_601 if is_stateless => StatusCode::NOT_FOUND,
-            -32_700 | -32_600 => StatusCode::BAD_REQUEST,
-            _ => StatusCode::OK,
-        });
+        .and_then(|frame| frame.root().get("error")?.get("code")?.as_exact_integer());
+    let status = code.map_or(StatusCode::OK, |code| terms.status(code));
     let mut response = (
         status,
         [(header::CONTENT_TYPE, "application/json")],
@@ -235,7 +306,7 @@ fn respond_json(message: Bytes, is_stateless: bool) -> Response {
     )
         .into_response();
     response.extensions_mut().insert(Verbatim);
-    response
+    (response, code.is_some())
 }
 
 fn respond_events(told: Told) -> Response {

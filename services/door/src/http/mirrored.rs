@@ -6,9 +6,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use countersign_wire::Frame;
-use http::HeaderMap;
+use countersign_wire::{Frame, Value};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::judge::header_names::Repeated;
 use crate::judge::refusal::{Code, Refusal};
 
 /// The revisions served, oldest first.
@@ -71,6 +72,71 @@ pub fn check(headers: &HeaderMap, frame: &Frame<'_>) -> Result<(), Refusal> {
     }
 }
 
+/// Checks the headers that repeat a call's arguments, as its tool's definition asks for them: one that is in
+/// the body must be in its header, and the reverse.
+///
+/// # Errors
+/// The refusal to answer with.
+pub fn check_arguments(
+    headers: &HeaderMap,
+    frame: &Frame<'_>,
+    repeated: &[Repeated],
+) -> Result<(), Refusal> {
+    for one in repeated {
+        let header = only(headers, &argument_header(&one.header))?;
+        match (header, argument(frame, one)) {
+            (None, None) => {}
+            (None, Some(_)) => return Err(mismatch("missing_mcp_param")),
+            (Some(header), in_body) => {
+                let decoded = decode(header).ok_or_else(|| mismatch("mcp_param_encoding"))?;
+                if in_body.is_none_or(|value| value != decoded) {
+                    return Err(mismatch("mcp_param_mismatch"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The headers that repeat a call's arguments, for a server that is asked.
+pub fn argument_headers(
+    frame: &Frame<'_>,
+    repeated: &[Repeated],
+) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    repeated.iter().filter_map(|one| {
+        let name = HeaderName::try_from(argument_header(&one.header)).ok()?;
+        Some((name, header_value(&argument(frame, one)?)?))
+    })
+}
+
+fn argument_header(name: &str) -> String {
+    format!("mcp-param-{name}")
+}
+
+/// The argument as its header says it: none where it is absent or null.
+fn argument(frame: &Frame<'_>, one: &Repeated) -> Option<String> {
+    let mut at: Value<'_> = frame.params()?.get("arguments")?;
+    for member in &one.path {
+        at = at.get(member)?;
+    }
+    match at.as_str() {
+        Some(text) => Some(text.into_owned()),
+        None if at.is_null() => None,
+        None => Some(at.raw().to_owned()),
+    }
+}
+
+/// A text as the value of a header: plain where it can be, else between `=?base64?` and `?=`.
+pub fn header_value(text: &str) -> Option<HeaderValue> {
+    let plain = |byte: u8| (0x20..0x7f).contains(&byte);
+    let is_plain = text.bytes().all(plain) && text.trim() == text && !text.starts_with("=?");
+    if is_plain {
+        return HeaderValue::from_str(text).ok();
+    }
+    let encoded = STANDARD.encode(text);
+    HeaderValue::from_str(&format!("=?base64?{encoded}?=")).ok()
+}
+
 /// The member of a method's parameters that a header repeats.
 pub fn mirrored_member(method: &str) -> Option<&'static str> {
     match method {
@@ -95,20 +161,20 @@ fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h [u8]>, Refu
     Ok(first.map(|value| value.as_bytes()))
 }
 
-/// The text of a header value: plain, or between `=?base64?` and `?=`.
+/// The text of a header value: plain, or between `=?base64?` and `?=`. What has only the beginning is plain.
 fn decode(value: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(value).ok()?;
-    let Some(encoded) = text.strip_prefix("=?base64?") else {
+    let encoded = text.strip_prefix("=?base64?");
+    let Some(encoded) = encoded.and_then(|rest| rest.strip_suffix("?=")) else {
         return Some(text.to_owned());
     };
-    let bytes = STANDARD.decode(encoded.strip_suffix("?=")?).ok()?;
+    let bytes = STANDARD.decode(encoded).ok()?;
     String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::{HeaderName, HeaderValue};
 
     fn reason(headers: &[(&str, &str)], body: &str) -> String {
         let mut map = HeaderMap::new();
@@ -140,6 +206,68 @@ mod tests {
             "ok"
         );
         assert_eq!(reason(&[], CALL), "ok");
+    }
+
+    #[test]
+    fn arguments_and_their_headers_agree() {
+        let repeated = [
+            Repeated {
+                header: "region".into(),
+                path: ["region".into()].into(),
+            },
+            Repeated {
+                header: "count".into(),
+                path: ["page".into(), "count".into()].into(),
+            },
+        ];
+        let reason = |arguments: &str, headers: &[(&str, &str)]| {
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+                map.append(name, HeaderValue::from_str(value).unwrap());
+            }
+            let body = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{arguments}}}}}"#
+            );
+            let frame = Frame::read(body.as_bytes()).unwrap();
+            let made: HeaderMap = argument_headers(&frame, &repeated).collect();
+            check_arguments(&made, &frame, &repeated).expect("its own headers agree");
+            check_arguments(&map, &frame, &repeated)
+                .map_or_else(|refusal| refusal.reason().to_owned(), |()| "ok".into())
+        };
+        let both = r#"{"region":"é x","page":{"count":12}}"#;
+        let region = ("mcp-param-region", "=?base64?w6kgeA==?=");
+        let count = ("mcp-param-count", "12");
+        for (arguments, headers, expected) in [
+            ("{}", vec![], "ok"),
+            (r#"{"region":null}"#, vec![], "ok"),
+            (both, vec![region, count], "ok"),
+            (both, vec![region], "missing_mcp_param"),
+            (both, vec![region, count, count], "repeated_header"),
+            (
+                both,
+                vec![region, ("mcp-param-count", "13")],
+                "mcp_param_mismatch",
+            ),
+            (
+                both,
+                vec![("mcp-param-region", "=?base64?w6kgeA?="), count],
+                "mcp_param_encoding",
+            ),
+            (
+                both,
+                vec![("mcp-param-region", "=?base64?w6k!geA==?="), count],
+                "mcp_param_encoding",
+            ),
+            ("{}", vec![count], "mcp_param_mismatch"),
+            (r#"{"page":7}"#, vec![count], "mcp_param_mismatch"),
+        ] {
+            assert_eq!(
+                reason(arguments, &headers),
+                expected,
+                "{arguments} {headers:?}"
+            );
+        }
     }
 
     #[test]
@@ -183,7 +311,7 @@ mod tests {
             ),
             (
                 vec![stateless, method, ("mcp-name", "=?base64?Z2V0")],
-                "mcp_name_encoding",
+                "mcp_name_mismatch",
             ),
             (vec![("mcp-name", "secret")], "mcp_name_mismatch"),
         ] {

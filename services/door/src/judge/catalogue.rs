@@ -7,6 +7,7 @@ use countersign_policy::{Live, Pin, check_name};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use super::header_names::Repeated;
 use super::lists::Entry;
 
 /// How long a whole list is taken for current, in milliseconds. Every list that passes in between
@@ -30,6 +31,8 @@ struct State {
     tools: HashMap<Box<str>, Live>,
     /// Tools whose definitions screening blocks, and the rule.
     blocked: HashMap<Box<str>, &'static str>,
+    /// The arguments that headers of a call repeat, of tools that have such.
+    repeated: HashMap<Box<str>, Arc<[Repeated]>>,
     read_at_milliseconds: Option<u64>,
     /// What the record says about it, by policy and caller; emptied with every change.
     marks: HashMap<u64, Arc<CatalogueMark>>,
@@ -97,6 +100,12 @@ impl Catalogue {
         state.blocked.get(name).copied()
     }
 
+    /// The arguments of a tool that headers of a call repeat, as far as its definition is known.
+    pub fn repeated(&self, name: &str) -> Option<Arc<[Repeated]>> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.repeated.get(name).cloned()
+    }
+
     /// The server says that its list changed: it is read again before the next call.
     pub fn forget(&self) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
@@ -120,6 +129,7 @@ impl Catalogue {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
         state.note_blocked(entries);
+        state.note_repeated(entries);
         for name in entries.iter().filter_map(|entry| entry.name.as_deref()) {
             let live = Self::on_page(entries, name);
             let full = state.tools.len() >= TOOLS_MAX && !state.tools.contains_key(name);
@@ -149,6 +159,8 @@ impl Catalogue {
         state.tools = tools;
         state.blocked.clear();
         state.note_blocked(entries);
+        state.repeated.clear();
+        state.note_repeated(entries);
         state.marks.clear();
         state.read_at_milliseconds = Some(now_milliseconds);
         changed
@@ -184,6 +196,21 @@ impl CatalogueMark {
 }
 
 impl State {
+    /// Takes in which arguments of a page's tools headers repeat.
+    fn note_repeated(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            let Some(name) = entry.name.as_deref() else {
+                continue;
+            };
+            if entry.repeated.is_empty() {
+                self.repeated.remove(name);
+            } else if self.repeated.len() < TOOLS_MAX {
+                self.repeated
+                    .insert(name.into(), entry.repeated.as_slice().into());
+            }
+        }
+    }
+
     /// Takes in what screening said about the tools of a page.
     fn note_blocked(&mut self, entries: &[Entry]) {
         for entry in entries {

@@ -12,33 +12,55 @@ const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
 /// Types whose values a header can repeat exactly.
 const PLAIN: [&str; 3] = ["boolean", "integer", "string"];
 
-/// Whether every name for a header in a tool's definition is one that clients accept.
-pub fn are_good(definition: Value<'_>) -> bool {
-    let mut names = Vec::new();
-    definition
-        .get("inputSchema")
-        .is_none_or(|schema| walk(schema, true, &mut names))
+/// An argument that a header repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeated {
+    /// The header's name, in small letters.
+    pub header: Box<str>,
+    /// The members that lead to the argument.
+    pub path: Box<[Box<str>]>,
 }
 
-/// Walks a schema; `is_argument` says whether only `properties` lead here.
-fn walk(schema: Value<'_>, is_argument: bool, names: &mut Vec<String>) -> bool {
+/// The arguments of a tool that headers repeat; none where a name is one that clients do not accept.
+pub fn repeated(definition: Value<'_>) -> Option<Vec<Repeated>> {
+    let mut found = Vec::new();
+    let is_good = definition
+        .get("inputSchema")
+        .is_none_or(|schema| walk(schema, Some(&mut Vec::new()), &mut found));
+    is_good.then_some(found)
+}
+
+/// Walks a schema; `path` is how an argument is reached, where only `properties` lead here.
+fn walk(
+    schema: Value<'_>,
+    mut path: Option<&mut Vec<Box<str>>>,
+    found: &mut Vec<Repeated>,
+) -> bool {
     schema.members().all(|(name, value)| match &*name {
         name if fold(name).eq_ignore_ascii_case(ANNOTATION) => {
-            name == ANNOTATION && is_argument && is_plain(schema) && take(value, names)
+            let path = path.as_deref().filter(|path| !path.is_empty());
+            name == ANNOTATION
+                && path.is_some_and(|path| is_plain(schema) && take(value, path, found))
         }
-        "properties" => value
-            .members()
-            .all(|(_, property)| walk(property, is_argument, names)),
+        "properties" => value.members().all(|(member, property)| match &mut path {
+            None => walk(property, None, found),
+            Some(path) => {
+                path.push(Box::from(&*member));
+                let is_good = walk(property, Some(path), found);
+                path.pop();
+                is_good
+            }
+        }),
         name if DATA.contains(&name) => true,
-        _ => deeper(value, names),
+        _ => deeper(value, found),
     })
 }
 
 /// Whatever lies elsewhere in a schema: no name for a header has a place there.
-fn deeper(value: Value<'_>, names: &mut Vec<String>) -> bool {
+fn deeper(value: Value<'_>, found: &mut Vec<Repeated>) -> bool {
     match value.kind() {
-        Type::Object => walk(value, false, names),
-        Type::Array => value.elements().all(|element| deeper(element, names)),
+        Type::Object => walk(value, None, found),
+        Type::Array => value.elements().all(|element| deeper(element, found)),
         _ => true,
     }
 }
@@ -49,16 +71,20 @@ fn is_plain(schema: Value<'_>) -> bool {
 }
 
 /// A token of HTTP (RFC 9110, section 5.6.2) that no other argument has.
-fn take(value: Value<'_>, names: &mut Vec<String>) -> bool {
+fn take(value: Value<'_>, path: &[Box<str>], found: &mut Vec<Repeated>) -> bool {
     let Some(name) = value.as_str() else {
         return false;
     };
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let name = name.to_ascii_lowercase();
-    if name.is_empty() || !name.bytes().all(is_token) || names.contains(&name) {
+    let is_known = found.iter().any(|known| *known.header == *name);
+    if name.is_empty() || !name.bytes().all(is_token) || is_known {
         return false;
     }
-    names.push(name);
+    found.push(Repeated {
+        header: name.into(),
+        path: path.into(),
+    });
     true
 }
 
@@ -72,7 +98,19 @@ mod tests {
             r#"{{"name":"t","inputSchema":{{"type":"object","properties":{properties}}}}}"#
         );
         let document = Document::read(text.as_bytes(), &Caps::ANSWER).unwrap();
-        are_good(document.root())
+        repeated(document.root()).is_some()
+    }
+
+    #[test]
+    fn the_arguments_that_headers_repeat_are_known_by_their_place() {
+        let text = r#"{"name":"t","inputSchema":{"properties":{"a":{"type":"string","x-mcp-header":"Region"},"b":{"type":"object","properties":{"c":{"type":"integer","x-mcp-header":"C"}}}}}}"#;
+        let document = Document::read(text.as_bytes(), &Caps::ANSWER).unwrap();
+        let found = repeated(document.root()).unwrap();
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (&*one.header, one.path.join(".")))
+            .collect();
+        assert_eq!(found, [("region", "a".into()), ("c", "b.c".to_owned())]);
     }
 
     #[test]

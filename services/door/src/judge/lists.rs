@@ -7,7 +7,7 @@ use countersign_policy::{Pin, definition_pin};
 use countersign_wire::{Frame, Span, Type, Value, fold};
 
 use super::edits::Edits;
-use super::header_names;
+use super::header_names::{self, Repeated};
 use super::methods::{List, TOOLS};
 use crate::door::BETWEEN_NAMES;
 use crate::screen::Screens;
@@ -34,6 +34,8 @@ pub struct Entry {
     pub pin: Option<Pin>,
     /// The rule of injection screening for which it is not to be used.
     pub blocked: Option<&'static str>,
+    /// The arguments that headers of a call repeat.
+    pub repeated: Vec<Repeated>,
     span: Span,
 }
 
@@ -114,10 +116,13 @@ fn entries_of(array: Value<'_>, list: List) -> Result<Vec<Entry>, ListError> {
         let judged = list.read_by.is_none();
         let name = element.get(list.named_by);
         let text = name.and_then(|name| name.as_str()).map(String::from);
+        let (pin, repeated) = judged.then(|| judge(element)).flatten().unzip();
+        let repeated = repeated.unwrap_or_default();
         entries.push(Entry {
             name_span: name.filter(|_| text.is_some()).map(|name| name.span()),
             name: text,
-            pin: judged.then(|| pin(element)).flatten(),
+            pin,
+            repeated,
             blocked: None,
             span: element.span(),
         });
@@ -125,10 +130,11 @@ fn entries_of(array: Value<'_>, list: List) -> Result<Vec<Entry>, ListError> {
     Ok(entries)
 }
 
-/// The hash of a definition that every reader agrees on, and that asks for no header it may not.
-fn pin(definition: Value<'_>) -> Option<Pin> {
+/// The hash of a definition that every reader agrees on, and that asks for no header it may not; with the
+/// headers it asks for.
+fn judge(definition: Value<'_>) -> Option<(Pin, Vec<Repeated>)> {
     let pin = definition_pin(definition.raw()).ok()?;
-    header_names::are_good(definition).then_some(pin)
+    Some((pin, header_names::repeated(definition)?))
 }
 
 impl Page {

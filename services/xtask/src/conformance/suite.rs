@@ -117,6 +117,23 @@ impl Checks {
         Ok(checks)
     }
 
+    /// What was checked and what came of it, without how it was said: what two servers with other transports
+    /// have in common. Remarks are no verdicts.
+    #[must_use]
+    pub fn verdicts(&self) -> Self {
+        let mut verdicts = BTreeMap::new();
+        for (check, count) in self.0.iter().filter(|(check, _)| check.status != "INFO") {
+            let whole: Value = serde_json::from_str(&check.whole).unwrap_or_default();
+            let description = whole["description"].as_str().unwrap_or_default();
+            let verdict = Check {
+                whole: format!("{} {}: {description}", check.id, check.status),
+                ..check.clone()
+            };
+            *verdicts.entry(verdict).or_default() += count;
+        }
+        Self(verdicts)
+    }
+
     /// The checks that are not in the other run, or not as often; each as often as it is missing there.
     pub fn beyond<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a Check> {
         self.0.iter().flat_map(|(check, count)| {
