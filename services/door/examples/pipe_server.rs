@@ -49,7 +49,7 @@ fn main() {
                         false => json!({"tools": {"listChanged": true}}),
                         true => json!({
                             "tools": {"listChanged": true}, "resources": {}, "prompts": {},
-                            "logging": {}, "completions": {},
+                            "logging": {}, "completions": {}, "tasks": {"list": {}},
                         }),
                     },
                     "serverInfo": {"name": "pipes", "version": "1"},
@@ -101,6 +101,15 @@ fn main() {
             Some("tools/list") => {
                 let tools: Vec<_> = TOOLS.iter().map(|name| tool(name, &edition)).collect();
                 answer(&id, &json!({"tools": tools}));
+            }
+            Some("tasks/list") if among => {
+                answer(&id, &json!({"tasks": [task(&edition), task("shared")]}));
+            }
+            Some("tasks/get" | "tasks/result" | "tasks/cancel") if among => {
+                answer(&id, &json!({"edition": edition, "said": message["params"]}));
+            }
+            Some("tools/call") if message["params"].get("task").is_some() => {
+                answer(&id, &json!({"task": task(&edition)}));
             }
             Some("tools/call") => call(&message, &id, &seen, &mut kept),
             Some("ping") => answer(&id, &json!({})),
@@ -186,6 +195,10 @@ fn call(message: &Value, id: &Value, seen: &[String], kept: &mut Vec<Value>) {
         }
         _ => refuse(id, -32_602),
     }
+}
+
+fn task(edition: &str) -> Value {
+    json!({"taskId": format!("task-{edition}"), "status": "working", "ttl": 1_000})
 }
 
 fn tool(name: &str, edition: &str) -> Value {

@@ -10,6 +10,7 @@ mod from_servers;
 mod gather;
 mod merge;
 mod route;
+mod tasks;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -24,6 +25,7 @@ use crate::session::{Back, Front, Ids, Session, To};
 
 use cursor::Seal;
 use gather::Gather;
+use tasks::Tasks;
 
 /// How long a server that gave no list in time is not waited for again.
 const ABSENCE: Duration = Duration::from_secs(30);
@@ -48,6 +50,8 @@ struct State {
     parts: HashMap<Key, Part>,
     /// What is known of each server.
     known: Vec<Known>,
+    /// The tasks that the client was told of.
+    tasks: Tasks,
     /// The client said that it is ready.
     is_initialized: bool,
 }

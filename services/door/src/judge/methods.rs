@@ -31,6 +31,13 @@ pub const TOOLS: List = List {
     read_by: None,
 };
 
+/// The list of tasks, which the policy decides about like any other method.
+pub const TASKS: List = List {
+    member: "tasks",
+    named_by: "taskId",
+    read_by: Some("tasks/get"),
+};
+
 /// The route of a request's or a notification's method.
 pub fn route(method: &str) -> Route {
     match method {

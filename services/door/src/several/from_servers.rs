@@ -15,6 +15,9 @@ impl Several {
     /// Takes what the session with a server lets pass.
     pub(super) fn take_from(&self, server: usize, to: To<'_>, message: &[u8]) {
         match to {
+            To::Client if self.speaks_of_anothers_task(server, message) => {
+                tracing::warn!("News of a task that is another server's were dropped");
+            }
             To::Client => self.front.put(To::Client, message),
             To::Answer(key) => self.take_answer(server, key, message),
             To::About(key) | To::Question(key) => {
@@ -48,6 +51,7 @@ impl Several {
             Some(Asked::One(asked)) if asked == key => {
                 state.asked.remove(&part.client);
                 drop(state);
+                self.learn_tasks(server, message);
                 return self.front.put(To::Answer(&part.client), message);
             }
             // The client asks something else under this id by now.
@@ -109,6 +113,11 @@ impl Several {
 
     /// Makes one answer of all.
     fn answer_gathered(&self, client: &Key, gather: Gather) {
+        for (_, part) in &gather.parts {
+            if let (Kind::List(..), Some(answer)) = (&gather.kind, &part.answer) {
+                self.learn_tasks(part.server, answer);
+            }
+        }
         let Gather {
             kind,
             id,

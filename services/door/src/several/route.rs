@@ -49,6 +49,18 @@ impl Several {
             "server/discover" => self.to_all(Kind::Discovery(version_of(frame, params)), |_| false),
             "logging/setLevel" => self.to_all(Kind::Told, |known| known.cannot("logging")),
             "subscriptions/listen" => self.to_subscriptions(params),
+            "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel"
+                if self.is_allowed(method) =>
+            {
+                self.to_task(member("taskId"))
+            }
+            "tasks/list" if self.is_allowed(method) => {
+                let kind = Kind::List(methods::TASKS, method.into());
+                match member("cursor") {
+                    None => self.to_all(kind, |known| known.cannot("tasks")),
+                    Some(cursor) => self.to_next_page(kind, method, cursor),
+                }
+            }
             "ping" => {
                 let up = self.sessions.iter().position(|session| !session.is_down());
                 Way::One(up.unwrap_or(0), Edits::NONE)
@@ -123,6 +135,18 @@ impl Several {
             return none("frame", Code::Malformed(-32_602), "missing_uri");
         };
         match self.owner(&uri) {
+            Ok(server) => Way::One(server, Edits::NONE),
+            Err(reason) => none("server", Code::Blocked, reason),
+        }
+    }
+
+    /// To the one server that answered with this task.
+    fn to_task(&self, id: Option<Value<'_>>) -> Way {
+        let Some(id) = id.and_then(|id| id.as_str()) else {
+            return none("frame", Code::Malformed(-32_602), "missing_task");
+        };
+        let owner = self.state().tasks.owner(&id);
+        match owner {
             Ok(server) => Way::One(server, Edits::NONE),
             Err(reason) => none("server", Code::Blocked, reason),
         }

@@ -12,15 +12,15 @@ use crate::judge::reply;
 
 /// Longest instructions of one server that are repeated, in bytes.
 const INSTRUCTIONS_BYTES_MAX: usize = 16 << 10;
-/// What a server can do that the door can pass on where there are several. Work that goes on after
-/// its answer (tasks) is not among it: nothing in its messages says whose it is.
-const CAPABILITIES: [&str; 7] = [
+/// What a server can do that the door can pass on where there are several.
+const CAPABILITIES: [&str; 8] = [
     "completions",
     "experimental",
     "extensions",
     "logging",
     "prompts",
     "resources",
+    "tasks",
     "tools",
 ];
 
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_handshake_speaks_for_all_who_take_part() {
-        let files = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":false},"tasks":{}},"serverInfo":{},"instructions":"Read before you write."}"#;
+        let files = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":false},"tasks":{},"else":{}},"serverInfo":{},"instructions":"Read before you write."}"#;
         let rates = r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"prompts":{}},"serverInfo":{}}"#;
         let (answer, terms) = handshake(
             &parts(&[Some(files), Some(rates), None]),
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(result["protocolVersion"], "2025-06-18");
         assert_eq!(
             result["capabilities"],
-            json!({"tools": {"listChanged": true}, "prompts": {}})
+            json!({"tools": {"listChanged": true}, "tasks": {}, "prompts": {}})
         );
         let instructions = result["instructions"].as_str().unwrap();
         assert!(

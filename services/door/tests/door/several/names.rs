@@ -273,6 +273,51 @@ fn prompts_completions_and_log_levels_find_their_servers() {
 }
 
 #[test]
+fn a_task_is_asked_about_at_the_server_that_answered_with_it() {
+    let task = "  one__echo: {task: true, args: {text: {type: string}}}\n  two__echo: {task: true, args: {text: {type: string}}}\n";
+    let id = "{args: {taskId: {type: string}}}";
+    let methods =
+        format!("methods:\n  tasks/get: {id}\n  tasks/cancel: {id}\n  tasks/list: {{}}\n");
+    let policy = policy(&[toy("one", ""), toy("two", "")], &["one__forge"], "") + task + &methods;
+    let mut door = Piped::started(&policy, &[], &[]);
+    door.initialize();
+    let get = |door: &mut Piped, id: &str| door.ask("tasks/get", json!({"taskId": id}));
+    let before = get(&mut door, "task-two");
+    assert_eq!(
+        before["error"]["data"]["reason"], "unknown_task",
+        "{before}"
+    );
+    let begun = door.ask(
+        "tools/call",
+        json!({"name": "two__echo", "arguments": {"text": "x"}, "task": {"ttl": 1_000}}),
+    );
+    assert_eq!(begun["result"]["task"]["taskId"], "task-two", "{begun}");
+    let got = get(&mut door, "task-two");
+    assert_eq!(got["result"]["edition"], "two", "{got}");
+    // News of it come from its server alone.
+    let news = |id: &str| {
+        json!({"jsonrpc": "2.0", "method": "notifications/tasks/status", "params": {"taskId": id, "status": "completed"}})
+            .to_string()
+    };
+    assert_eq!(door.says("one__forge", &news("task-two")), "forged");
+    let listed = door.ask("tasks/list", json!({}));
+    let tasks = listed["result"]["tasks"].as_array().unwrap();
+    assert_eq!(tasks.len(), 4, "{listed}");
+    assert_eq!(get(&mut door, "task-one")["result"]["edition"], "one");
+    let shared = get(&mut door, "task-shared");
+    assert_eq!(
+        shared["error"]["data"]["reason"], "ambiguous_task",
+        "{shared}"
+    );
+    // What the policy does not name stays unknown, whoever's task it is.
+    let result = door.ask("tasks/result", json!({"taskId": "task-two"}));
+    assert_eq!(
+        result["error"]["data"]["reason"], "unknown_method",
+        "{result}"
+    );
+}
+
+#[test]
 fn the_oldest_revision_counts_and_one_that_nobody_knows_takes_no_part() {
     let servers = [
         toy("new", ""),
