@@ -184,7 +184,8 @@ fn write(
     }
     say!(
         "\nNext: look {} over, run `countersign-door lint --policy {}`, make a key with \
-         `countersign-door keys init`, and put a client's configuration in its place.",
+         `countersign-door keys init`, and put a client's configuration in its place. What is decided is \
+         recorded in a folder of ~/.local/state/countersign-door; `countersign-verify log` checks it.",
         policy.display(),
         policy.display()
     );

@@ -26,9 +26,10 @@ enum Action {
     Init {
         #[command(flatten)]
         place: Place,
-        /// The record's name in its signed heads: a name of yours, without spaces or '+'.
+        /// The record's name in its signed heads: a name of yours, without spaces or '+'; this computer's
+        /// name and `/door` when not given.
         #[arg(long)]
-        origin: String,
+        origin: Option<String>,
         /// A key for demonstrations: it says so in all it signs, and is refused elsewhere.
         #[arg(long)]
         demo: bool,
@@ -84,6 +85,16 @@ impl Place {
     }
 }
 
+/// A name for the record where nobody gave one.
+fn own_origin() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+    match name.trim() {
+        name if !name.is_empty() && name.bytes().all(is_plain) => format!("{name}/door"),
+        _ => "localhost/door".to_owned(),
+    }
+}
+
 /// Runs the command.
 pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
     match &arguments.action {
@@ -94,8 +105,10 @@ pub fn run(arguments: &Args) -> anyhow::Result<ExitCode> {
         } => {
             let folder = place.folder()?;
             let random = clock::random_key().context("ask for random bytes")?;
-            let entry = keys::init(&folder, origin, *demo, &clock::timestamp(), &random)?;
+            let origin = origin.clone().unwrap_or_else(own_origin);
+            let entry = keys::init(&folder, &origin, *demo, &clock::timestamp(), &random)?;
             println!("made {} in {}", entry.key_id, folder.display());
+            println!("The record's name in what it signs: {origin}");
             println!(
                 "Hand out {} to whoever checks.",
                 keys::public_file(&folder).display()
