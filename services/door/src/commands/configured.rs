@@ -64,6 +64,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
 fn open(config: Config) -> anyhow::Result<Gate> {
     let policy = Policy::load(&config.policy_yaml).context("read the policy")?;
     let upstream = Upstream::new(&config.upstream)?;
+    serves_all(&policy, upstream.name())?;
     let identity = Identity::Sessions(Sessions::new(config.session_keys)?);
     let request_key = SigningKey::from_file(&config.request_key)?;
     let signer = LogSigner::new(&config.log_origin, &config.receipt_key)?;
@@ -87,6 +88,20 @@ fn open(config: Config) -> anyhow::Result<Gate> {
         sessions: crate::http::sessions::Sessions::default(),
         reading: tokio::sync::Mutex::default(),
     })
+}
+
+/// A policy that names more servers than are served would promise what nobody keeps.
+fn serves_all(policy: &Policy, served: &str) -> anyhow::Result<()> {
+    let others = policy.servers().map(|(name, _)| name);
+    let mut others: Vec<_> = others.filter(|name| *name != served).collect();
+    others.sort_unstable();
+    anyhow::ensure!(
+        others.is_empty(),
+        "the policy names {} beside {served}, and a door for session tokens stands before one server: give the \
+         others a policy and a door of their own (`countersign-door serve` puts several under one address)",
+        others.join(", ")
+    );
+    Ok(())
 }
 
 /// Signs the head of the record again and again. A failure shuts the door until one succeeds.

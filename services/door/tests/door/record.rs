@@ -208,6 +208,11 @@ async fn a_door_does_not_start_with_what_it_cannot_use() {
             "none of: deny",
         ),
         ("/policy_yaml", serde_json::json!(""), "policy"),
+        (
+            "/policy_yaml",
+            serde_json::json!("version: 1\nid: t\ndefault: deny\nservers: {toy: {}, more: {}}\n"),
+            "names more beside",
+        ),
         ("/session_keys", serde_json::json!([]), "1 to 16 keys"),
         (
             "/request_key/pkcs8_pem",
