@@ -202,10 +202,12 @@ impl Facts {
     async fn load_payees(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
         let holders = holders(connection).await?;
         for row in sqlx::query!(
-            r#"SELECT p.payee_id, p.name, p.iban, p.created_at, d.payee_id IS NOT NULL AS "paid!",
+            r#"SELECT p.payee_id, p.name, p.iban, p.created_at, d.payee_id IS NOT NULL AS "paid!", n.result AS "result?", n.holder AS "near?",
                       coalesce(d.first_paid_at > bank.bank_clock() - (SELECT new_payee_seconds FROM bank.setting) * interval '1 second', true)
                         AS "is_new!"
                  FROM bank.payee p
+                 LEFT JOIN bank.name_check n ON n.customer_id = p.customer_id AND n.payee_id = p.payee_id
+                  AND n.checked_at > bank.bank_clock() - (SELECT name_check_seconds FROM bank.setting) * interval '1 second'
                  LEFT JOIN bank.payee_paid d ON d.customer_id = p.customer_id AND d.payee_id = p.payee_id
                 WHERE p.customer_id = bank.current_customer() ORDER BY p.name, p.payee_id"#
         )
@@ -214,12 +216,19 @@ impl Facts {
         {
             let id = PayeeId::from_uuid(row.payee_id);
             let holder = holders.get(&id);
+            // The bank knows the holders of its own accounts; of others it knows what a check answered lately, and else nothing.
+            let name_check = match (holder, row.result.as_deref()) {
+                (Some(holder), _) => compare(&row.name, holder),
+                (None, Some("match")) => NameCheck::Match,
+                (None, Some("close")) => NameCheck::Close,
+                (None, Some("no_match")) => NameCheck::NoMatch,
+                (None, _) => NameCheck::Unavailable,
+            };
+            let holder = holder.cloned().or(row.near);
             self.payees.push(PayeeFact {
                 id,
-                // The built-in checker: the bank knows the holders of its own accounts, and of no others.
-                name_check: holder
-                    .map_or(NameCheck::Unavailable, |holder| compare(&row.name, holder)),
-                holder: holder.map(|holder| display_name(holder).text),
+                name_check,
+                holder: holder.map(|holder| display_name(&holder).text),
                 name: row.name,
                 iban: row.iban,
                 saved_year: row.created_at.year(),

@@ -135,6 +135,12 @@ pub(crate) fn is_met(action: &StoredAction, facts: &Facts) -> bool {
     care::new_payees(action, facts).all(|(_, payee)| payee.name_check == NameCheck::Match)
 }
 
+/// Whether a check answered that a new payee's account is in another name, or only nearly in theirs.
+pub(crate) fn is_answered_otherwise(action: &StoredAction, facts: &Facts) -> bool {
+    care::new_payees(action, facts)
+        .any(|(_, payee)| matches!(payee.name_check, NameCheck::Close | NameCheck::NoMatch))
+}
+
 /// What the card says before Confirm about a hold that would follow it.
 pub(crate) fn warning(action: &StoredAction, facts: &Facts) -> Option<Warning> {
     let reason = reason(action, facts)?;

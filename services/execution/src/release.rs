@@ -150,6 +150,10 @@ async fn refusal(
     if !is_the_same(record, &now, awaits_name) {
         return Ok(Some("changed"));
     }
+    // The check answered, and not with the name that was paid.
+    if awaits_name && hold::is_answered_otherwise(action, facts) {
+        return Ok(Some("name_check_answered"));
+    }
     Ok(Picture::new(action, facts).refusal())
 }
 

@@ -169,6 +169,9 @@ pub(crate) fn cancelled(code: &str) -> &'static str {
         "changed" => {
             "Nothing was sent: something about this payment is not as you confirmed it. Ask again if you still want it."
         }
+        "name_check_answered" => {
+            "Nothing was sent: the bank could check the name of the account by now, and it is not the name you paid. Ask again to see it."
+        }
         "" | "cancelled" => "You cancelled this. Nothing happened.",
         code => refusal(code),
     }

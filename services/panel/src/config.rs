@@ -5,7 +5,7 @@ use countersign_receipts::LogKeyFile;
 use countersign_serve::Listen;
 use serde::Deserialize;
 
-use crate::notices::Channels;
+use crate::{name_check::NameCheckConfig, notices::Channels};
 
 /// Everything the panel is told. An unknown or missing field stops the start.
 #[derive(Debug, Deserialize)]
@@ -31,6 +31,10 @@ pub struct Config {
     pub relay_database_url: Secret,
     /// How notices reach customers beside the panel.
     pub notices: Channels,
+    /// The database, as the role that keeps the answers of name checks.
+    pub checker_database_url: Secret,
+    /// Who knows in whose name accounts at other banks are; nobody, where there is none.
+    pub name_check: Option<NameCheckConfig>,
     /// The bank's number for emergencies, as people dial it.
     pub bank_phone: String,
     /// The key that signs heads of the bank's log.

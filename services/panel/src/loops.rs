@@ -6,7 +6,7 @@ use countersign_execution::loops::{notary, poster, releaser, sweeper};
 use countersign_receipts::LogSigner;
 use sqlx::PgPool;
 
-use crate::{notices::Relay, session::new_secret};
+use crate::{name_check::Checker, notices::Relay, session::new_secret};
 
 /// Pause between two turns of the poster and of the sweeper.
 const TURN: Duration = Duration::from_millis(500);
@@ -36,6 +36,11 @@ pub async fn release(pool: PgPool, pages: PgPool) {
             .map(drop)
     })
     .await;
+}
+
+/// Checks the names of payees at other banks, for ever.
+pub async fn check_names(pool: PgPool, checker: Checker) {
+    repeat("name checker", TURN, async || checker.turn(&pool).await).await;
 }
 
 /// Delivers notices, for ever.

@@ -12,6 +12,7 @@ mod config;
 mod cookie;
 mod language;
 mod loops;
+mod name_check;
 mod notices;
 mod page;
 mod refusal;
@@ -30,7 +31,7 @@ use countersign_receipts::LogSigner;
 use countersign_step_up::RelyingParty;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
-use crate::{app::App, config::Config, notices::Relay, wake::Wakes};
+use crate::{app::App, config::Config, name_check::Checker, notices::Relay, wake::Wakes};
 
 /// Connections of the pages' role. Streams hold none while they wait.
 const PAGE_CONNECTIONS_MAX: u32 = 16;
@@ -44,6 +45,7 @@ async fn main() -> anyhow::Result<()> {
     countersign_serve::init_logging("panel");
     let mut config: Config = countersign_serve::read_config()?;
     let channels = std::mem::take(&mut config.notices);
+    let name_check = config.name_check.take();
     let pool = pool(&config.database_url, PAGE_CONNECTIONS_MAX)
         .context("the pages' database address is not understood")?;
     let wakes = Wakes::default();
@@ -55,6 +57,11 @@ async fn main() -> anyhow::Result<()> {
     let relay_pool = self::pool(&config.relay_database_url, LOOP_CONNECTIONS_MAX)
         .context("the relay's database address is not understood")?;
     tokio::spawn(loops::relay(relay_pool, relay));
+    if let Some(name_check) = name_check {
+        let checker_pool = self::pool(&config.checker_database_url, LOOP_CONNECTIONS_MAX)
+            .context("the checker's database address is not understood")?;
+        tokio::spawn(loops::check_names(checker_pool, Checker::new(name_check)?));
+    }
     let app = App {
         pool,
         chat_origin: config.chat_origin.as_str().into(),

@@ -6,7 +6,7 @@ DO $roles$
 DECLARE
   name text;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['bank_mcp', 'intake', 'panel', 'poster', 'sweeper', 'releaser', 'relay', 'notary', 'dashboard'] LOOP
+  FOREACH name IN ARRAY ARRAY['bank_mcp', 'intake', 'panel', 'poster', 'sweeper', 'releaser', 'relay', 'checker', 'notary', 'dashboard'] LOOP
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = name) THEN
       EXECUTE format('CREATE ROLE %I', name);
     END IF;
@@ -17,7 +17,7 @@ BEGIN
     EXECUTE format('ALTER ROLE %I SET statement_timeout = ''10s''', name);
     EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = ''10s''', name);
   END LOOP;
-  FOREACH name IN ARRAY ARRAY['cs_owner', 'cs_lookup', 'cs_executor', 'cs_recorder', 'cs_ledger_check', 'cs_locker', 'cs_text_reader'] LOOP
+  FOREACH name IN ARRAY ARRAY['cs_owner', 'cs_lookup', 'cs_executor', 'cs_recorder', 'cs_ledger_check', 'cs_locker', 'cs_text_reader', 'cs_operator'] LOOP
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = name) THEN
       EXECUTE format('CREATE ROLE %I', name);
     END IF;

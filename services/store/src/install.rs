@@ -19,11 +19,12 @@ pub const STEP_UP_SQL: &str = include_str!("../../../migrations/execution/step_u
 pub const EXECUTION_SQL: &str = concat!(
     include_str!("../../../migrations/execution/notices.sql"),
     include_str!("../../../migrations/execution/limits.sql"),
+    include_str!("../../../migrations/execution/name_checks.sql"),
     include_str!("../../../migrations/execution/execution.sql"),
 );
 
 /// The roles that log in, one per process or loop.
-pub const LOGIN_ROLES: [&str; 9] = [
+pub const LOGIN_ROLES: [&str; 10] = [
     "bank_mcp",
     "intake",
     "panel",
@@ -31,6 +32,7 @@ pub const LOGIN_ROLES: [&str; 9] = [
     "sweeper",
     "releaser",
     "relay",
+    "checker",
     "notary",
     "dashboard",
 ];

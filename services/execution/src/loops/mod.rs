@@ -1,5 +1,6 @@
 //! The panel's loops: each one turn of work at a time, with a login of its own. The caller decides how often.
 
+pub mod checker;
 pub mod notary;
 pub mod poster;
 pub mod relay;

@@ -104,6 +104,8 @@ impl Bank {
             "releaser_database_url": database.url("releaser"),
             "relay_database_url": database.url("relay"),
             "notices": {},
+            "checker_database_url": database.url("checker"),
+            "name_check": null,
             "bank_phone": "+00 000 0100",
             "notary_database_url": database.url("notary"),
             "notary_key": {"key_id": "log-test", "pkcs8_pem": LOG_KEY_PEM},

@@ -7,6 +7,7 @@ mod guards;
 mod holds;
 mod languages;
 mod limits;
+mod name_checks;
 mod notices;
 mod pages;
 mod passkeys;

@@ -79,6 +79,8 @@ impl Facts<'_> {
                 "releaser_database_url": self.logins.url("releaser")?,
                 "relay_database_url": self.logins.url("relay")?,
                 "notices": {},
+                "checker_database_url": self.logins.url("checker")?,
+                "name_check": null,
                 "bank_phone": "+00 000 0100",
                 "notary_database_url": self.logins.url("notary")?,
                 "notary_key": keys.notary,
