@@ -570,7 +570,7 @@ BEGIN
     RETURN 'not_held';
   END IF;
   IF NOT (coalesce(kept.release_after <= bank.bank_clock(), false) OR kept.allowed_at IS NOT NULL
-       OR (kept.reason = 'name_unavailable' AND p_met)) THEN
+       OR (kept.reason = 'name_unavailable' AND (p_met OR p_refusal IS NOT NULL))) THEN
     RETURN 'not_yet';
   END IF;
   SELECT * INTO STRICT v FROM bank.pending_version x WHERE x.customer_id = who AND x.action_id = p_action AND x.version = kept.version;
@@ -603,22 +603,15 @@ BEGIN
   RETURN QUERY SELECT h.customer_id, h.action_id FROM bank.hold h
     JOIN bank.pending_action a ON a.customer_id = h.customer_id AND a.action_id = h.action_id AND a.state = 'held'
    WHERE h.ends_at > bank.bank_clock()
-     AND (h.release_after <= bank.bank_clock() OR h.allowed_at IS NOT NULL)
+     AND (h.release_after <= bank.bank_clock() OR h.allowed_at IS NOT NULL
+       -- An answer came since, for every one of its payees.
+       OR (h.reason = 'name_unavailable' AND NOT EXISTS (SELECT FROM bank.pending_line l
+             WHERE l.customer_id = h.customer_id AND l.action_id = h.action_id AND l.version = h.version AND l.payee_id IS NOT NULL
+               AND NOT EXISTS (SELECT FROM bank.account_directory d JOIN bank.payee p ON p.iban = d.iban
+                     WHERE p.customer_id = l.customer_id AND p.payee_id = l.payee_id)
+               AND NOT EXISTS (SELECT FROM bank.name_check n WHERE n.customer_id = l.customer_id AND n.payee_id = l.payee_id
+                     AND n.result <> 'unavailable' AND n.checked_at >= h.held_at))))
    ORDER BY h.held_at LIMIT least(most, 1000);
-END
-$$;
-
--- An operator lets a held payment go. Whoever owns the database's execution path runs it: no login of a service may.
-CREATE OR REPLACE FUNCTION bank.allow_hold(p_customer uuid, p_action uuid, p_operator text) RETURNS boolean
-  LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
-  AS $$
-BEGIN
-  PERFORM bank.lock_customer_row(p_customer);
-  UPDATE bank.hold h SET allowed_at = bank.bank_clock(), allowed_by = p_operator
-    FROM bank.pending_action a
-   WHERE h.customer_id = p_customer AND h.action_id = p_action AND h.allowed_at IS NULL
-     AND a.customer_id = h.customer_id AND a.action_id = h.action_id AND a.state = 'held';
-  RETURN FOUND;
 END
 $$;
 
@@ -767,7 +760,7 @@ BEGIN
     'bank.hold_action(uuid, bank.pending_action, integer, text, bytea, bytea, text, bytea, bytea)',
     'bank.void_action(uuid, uuid, text)', 'bank.unpay_payee(uuid, uuid, timestamptz)',
     'bank.undone_event(uuid, bank.execution, uuid[], text, timestamptz)', 'bank.undo_action(uuid)',
-    'bank.release_hold(uuid, bytea, boolean, text, uuid[], bytea)', 'bank.due_holds(integer)', 'bank.allow_hold(uuid, uuid, text)',
+    'bank.release_hold(uuid, bytea, boolean, text, uuid[], bytea)', 'bank.due_holds(integer)',
     'bank.confirm_action(uuid, integer, text, bytea, bytea, text, bytea, uuid[], bytea, text)',
     'bank.due_transfers(integer)', 'bank.begin_leaving(uuid, uuid)', 'bank.credit_payee(uuid, uuid)', 'bank.post_transfer(uuid, uuid)', 'bank.expire_due(integer)'] LOOP
     EXECUTE format('ALTER FUNCTION %s OWNER TO cs_executor', signature);

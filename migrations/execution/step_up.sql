@@ -253,6 +253,8 @@ CREATE OR REPLACE FUNCTION bank.passkey_event(who uuid, event_kind text, about t
 BEGIN
   PERFORM bank.append_event_for(who, event_kind, NULL, pg_catalog.convert_to(pg_catalog.format('{"about":"%s","at":"%s","event":"%s"}', about,
     pg_catalog.to_char(bank.bank_clock() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), event_kind), 'UTF8'));
+  -- Whoever took over a session cannot change the keys in silence.
+  PERFORM bank.notify(who, event_kind, '', NULL, '');
 END
 $$;
 

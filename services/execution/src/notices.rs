@@ -88,9 +88,30 @@ pub fn words(texts: &Texts, kind: &str, about: &str, short_code: &str) -> (Strin
             "Nothing leaves your accounts until you let payments go again.",
         ),
         "unfrozen" => ("Your payments go again", "Payments can be confirmed again."),
+        "passkey_enrolled" => (
+            "A passkey was added",
+            "From now on a new passkey can agree to your payments.",
+        ),
+        "passkey_removed" => (
+            "A passkey was removed",
+            "One of your passkeys agrees to nothing any more.",
+        ),
+        "recovery_asked" => (
+            "Somebody asked for a way back in",
+            "Somebody said that all your passkeys are lost. Until that is over, nothing that wants a passkey is done.",
+        ),
+        "recovery_approved" => (
+            "The bank made sure it is you",
+            "When the wait is over, a new passkey can take the place of all older ones.",
+        ),
+        "recovery_ended" => (
+            "The way back in has ended",
+            "What wants a passkey is done again, with the passkeys that are listed.",
+        ),
         _ => ("Something was changed", "Changed: {about}."),
     };
-    let mut said = texts.with(sentence, &[("about", about)]);
+    let about = texts.about(about);
+    let mut said = texts.with(sentence, &[("about", &about)]);
     let names_a_receipt = sentence.contains("{about}") && !short_code.is_empty();
     if names_a_receipt {
         said.push(' ');

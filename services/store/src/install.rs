@@ -20,6 +20,7 @@ pub const EXECUTION_SQL: &str = concat!(
     include_str!("../../../migrations/execution/notices.sql"),
     include_str!("../../../migrations/execution/limits.sql"),
     include_str!("../../../migrations/execution/name_checks.sql"),
+    include_str!("../../../migrations/execution/operators.sql"),
     include_str!("../../../migrations/execution/execution.sql"),
 );
 

@@ -61,6 +61,15 @@ pub fn exactly(tag: &str) -> Option<&'static Texts> {
         .find(|language| language.lang.eq_ignore_ascii_case(primary))
 }
 
+/// What a notice can be about where no button was pressed, as the database words it.
+const ABOUTS: [&str; 5] = [
+    "Your e-mail address",
+    "Your phone number",
+    "Your address",
+    "Your time to undo",
+    "Your limits in {currency}",
+];
+
 /// What can hide in a name, as `countersign-screening` words it.
 const NOTES: [&str; 13] = [
     "contains stacked marks",
@@ -110,11 +119,20 @@ impl Texts {
 
     /// A note about what hides in a name, said in this language; one that is not known here stays as it is.
     pub fn note(&self, note: &str) -> String {
-        NOTES
+        self.said_again(&NOTES, note)
+    }
+
+    /// What a notice is about. The database's own words are said in this language, a button's stay as they were pressed.
+    pub fn about(&self, about: &str) -> String {
+        self.said_again(&ABOUTS, about)
+    }
+
+    fn said_again(&self, forms: &[&'static str], said: &str) -> String {
+        forms
             .iter()
-            .find_map(|form| Some((form, values_of(form, note)?)))
+            .find_map(|form| Some((form, values_of(form, said)?)))
             .map_or_else(
-                || note.to_owned(),
+                || said.to_owned(),
                 |(form, values)| {
                     let values: Vec<(&str, &str)> = values
                         .into_iter()

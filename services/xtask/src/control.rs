@@ -11,6 +11,7 @@ use countersign_testkit::{files, spawn};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
+use crate::operator::Decision;
 use crate::state::Place;
 
 /// Longest question or answer.
@@ -27,6 +28,8 @@ pub enum Question {
     Operate(String),
     /// A session token for the door.
     Token(String),
+    /// What an operator decides.
+    Decide(Decision),
 }
 
 impl Question {
@@ -36,6 +39,10 @@ impl Question {
             Self::Open(Some(name)) => format!("open {name}\n"),
             Self::Operate(name) => format!("operate {name}\n"),
             Self::Token(name) => format!("token {name}\n"),
+            Self::Decide(Decision::List) => "waiting\n".to_owned(),
+            Self::Decide(Decision::Allow { operator, which }) => {
+                format!("allow {which} {operator}\n")
+            }
         }
     }
 
@@ -48,6 +55,14 @@ impl Question {
             ("open", name) => Some(Self::Open(name)),
             ("operate", Some(name)) => Some(Self::Operate(name)),
             ("token", Some(name)) => Some(Self::Token(name)),
+            ("waiting", None) => Some(Self::Decide(Decision::List)),
+            ("allow", Some(what)) => {
+                let (which, operator) = what.split_once(' ')?;
+                Some(Self::Decide(Decision::Allow {
+                    operator: operator.to_owned(),
+                    which: which.to_owned(),
+                }))
+            }
             _ => None,
         }
     }
@@ -157,10 +172,22 @@ mod tests {
             Question::Open(Some("ada".to_owned())),
             Question::Operate("demo".to_owned()),
             Question::Token("ada".to_owned()),
+            Question::Decide(Decision::List),
+            Question::Decide(Decision::Allow {
+                operator: "grace".to_owned(),
+                which: "act_01".to_owned(),
+            }),
         ] {
             assert_eq!(Question::parse(&question.line()), Some(question));
         }
-        for line in ["", "token\n", "stop\n", "opens ada\n"] {
+        for line in [
+            "",
+            "token\n",
+            "stop\n",
+            "opens ada\n",
+            "allow act_01\n",
+            "waiting x\n",
+        ] {
             assert_eq!(Question::parse(line), None, "{line:?}");
         }
     }

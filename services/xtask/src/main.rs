@@ -14,6 +14,7 @@ mod deny;
 mod doors;
 mod fuzz;
 mod misbehaving;
+mod operator;
 mod peers;
 mod processes;
 mod real_clients;
@@ -61,6 +62,15 @@ enum Command {
         /// A demo customer's name
         name: String,
     },
+    /// List what waits for a person of the bank, or decide about one of it
+    Operator {
+        /// A held payment (act_…) to let go, or a customer (rec_…) to let back in, as the list shows it
+        #[arg(value_name = "ID", requires = "operator")]
+        allow: Option<String>,
+        /// The operator's name, which stands beside the decision in the customer's record
+        #[arg(long = "as", value_name = "NAME")]
+        operator: Option<String>,
+    },
     /// Prove everything: checks, Rust tests, pages, a real browser, real clients
     Test(commands::test::TestArguments),
     /// Play attacks and ordinary conversations against the real bank, and write the report
@@ -100,6 +110,13 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         } => ask(&place, Question::Operate(name)).await,
         Command::Open { customer, .. } => ask(&place, Question::Open(customer)).await,
         Command::Token { name } => ask(&place, Question::Token(name)).await,
+        Command::Operator { allow, operator } => {
+            let decision = match (allow, operator) {
+                (Some(which), Some(operator)) => operator::Decision::Allow { operator, which },
+                _ => operator::Decision::List,
+            };
+            ask(&place, Question::Decide(decision)).await
+        }
         Command::Test(arguments) => commands::test::run(arguments).await,
         Command::Eval(arguments) => commands::eval::run(&arguments),
         Command::Nightly(arguments) => commands::nightly::run(&arguments),

@@ -9,6 +9,7 @@ mod languages;
 mod limits;
 mod name_checks;
 mod notices;
+mod operators;
 mod pages;
 mod passkeys;
 mod sessions;

@@ -387,7 +387,7 @@ async fn who_lost_every_passkey_waits_for_the_bank_and_pays_nothing_that_wants_o
     );
     assert_eq!(ada.card(&asked).await["step_up"], "ready");
     ada.post("/api/recovery/ask", &json!({})).await;
-    bank.runs("SELECT bank.approve_recovery(customer_id, recovery_id) FROM bank.passkey_recovery")
+    bank.runs("SELECT bank.approve_recovery(customer_id, recovery_id, 'grace') FROM bank.passkey_recovery")
         .await;
     assert_eq!(
         refused(ada.enrols(&new).await).await,
@@ -492,7 +492,7 @@ async fn the_database_wants_the_passkey_whoever_calls_it() {
         "UPDATE bank.passkey SET sign_count = 0",
         "INSERT INTO bank.passkey (customer_id) SELECT bank.current_customer()",
         "UPDATE bank.passkey_recovery SET approved_at = now()",
-        "SELECT bank.approve_recovery(bank.current_customer(), gen_random_uuid())",
+        "SELECT bank.approve_recovery(bank.current_customer(), gen_random_uuid(), 'panel')",
         "SELECT bank.use_answer(bank.current_customer(), 'confirm', sha256('x'))",
     ] {
         let mut point = sqlx::Connection::begin(&mut *transaction).await.unwrap();

@@ -15,6 +15,7 @@ use countersign_testkit::stack::{
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 use crate::control::{Control, Question};
+use crate::operator;
 use crate::signals;
 use crate::state::{Place, RuntimeFolder, State};
 
@@ -298,6 +299,7 @@ impl Running {
                 Question::Open(name) => self.address(name.as_deref()).await,
                 Question::Operate(name) => self.dashboard_address(&name).await,
                 Question::Token(name) => self.token(&name).await,
+                Question::Decide(decision) => operator::decide(&mut self.admin, &decision).await,
             };
             asker.answer(answer).await;
         }
