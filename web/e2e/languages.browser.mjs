@@ -9,7 +9,7 @@ import { launchBrowser } from "./browser.mjs";
 import { requestsOf } from "./requests.mjs";
 
 const LOOK_MS = 1_150;
-const PLACES = ["/accounts", "/activity", "/receipts", "/limits", "/passkeys", "/"];
+const PLACES = ["/accounts", "/activity", "/receipts", "/limits", "/passkeys", "/notices", "/safety", "/not-me", "/"];
 
 let bank;
 let browser;

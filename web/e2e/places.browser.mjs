@@ -9,7 +9,7 @@ import { launchBrowser } from "./browser.mjs";
 import { cardOf, LOOK_MS, picture } from "./cards.mjs";
 import { requestsOf } from "./requests.mjs";
 
-const PLACES = ["/", "/accounts", "/activity", "/receipts", "/limits", "/passkeys"];
+const PLACES = ["/", "/accounts", "/activity", "/receipts", "/limits", "/passkeys", "/notices", "/safety", "/not-me"];
 
 let bank;
 let browser;
