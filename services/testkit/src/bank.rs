@@ -48,6 +48,14 @@ impl Bank {
         Self::start_with(Some(&agent.url()), None, true, None).await
     }
 
+    /// The bank with its own agent, for many messages in a short time.
+    ///
+    /// # Errors
+    /// As [`Bank::start`].
+    pub async fn start_busy() -> anyhow::Result<Self> {
+        Self::start_with(None, None, true, None).await
+    }
+
     /// The same, with another program in the real agent's place: started as that is, with its user, its cage,
     /// its descriptors and its config.
     ///

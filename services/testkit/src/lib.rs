@@ -9,6 +9,7 @@ pub mod checkout;
 pub mod database;
 pub mod files;
 pub mod installed;
+pub mod ledger;
 pub mod people;
 pub mod postgres;
 pub mod secrets;

@@ -11,7 +11,8 @@ use clap::{Args, Parser, Subcommand};
 /// 7 an outcome that contradicts itself; 8 not known here, not tampered with; 9 signed, and against
 /// a rule of its own format or another policy; 10 the private record is not the committed one;
 /// 11 a line was changed, moved or taken out; 12 the end was cut off; 13 another past than the one
-/// signed for; 64 wrong usage. `gate` alone: 0 authorised, 1 refused, 2 an input is missing.
+/// signed for; 14 an entry without a receipt; 15 something doubled; 16 a receipt without its entries;
+/// 17 a receipt and its entries that differ; 64 wrong usage. `gate` alone: 0 authorised, 1 refused, 2 an input is missing.
 #[derive(Debug, Parser)]
 #[command(name = "countersign-verify", version)]
 pub struct Arguments {
@@ -24,6 +25,8 @@ pub struct Arguments {
 pub enum Command {
     /// A log: every line follows from the one before, and all of it from a signed head.
     Log(LogArguments),
+    /// A ledger: each entry has exactly one receipt in the log that the key signs for, and each receipt its entries.
+    Ledger(LedgerArguments),
     /// A receipt: its event is in the log that the key signs for.
     Receipt(ReceiptArguments),
     /// A receipt in the Permission Protocol's format.
@@ -59,6 +62,19 @@ pub struct LogArguments {
     /// Take a log whose earlier lines are not there; they stay unchecked but for their number.
     #[arg(long)]
     pub part: bool,
+}
+
+/// What a ledger is checked with.
+#[derive(Debug, Args)]
+pub struct LedgerArguments {
+    /// The export, as `cargo xtask ledger` writes it.
+    pub file: PathBuf,
+    /// The log's public keys: `keys.json`, the JSON file of one key, or its one-line form.
+    #[arg(long)]
+    pub key: PathBuf,
+    /// A signed head that was saved elsewhere, in place of the export's own.
+    #[arg(long)]
+    pub checkpoint: Option<PathBuf>,
 }
 
 /// Where the page goes.

@@ -1,12 +1,13 @@
 //! Checks records and receipts offline: files and a public key in, a verdict and an exit code out.
 //!
 //! It opens no connection, holds no key of its own and changes nothing. Exit codes follow the ones
-//! that verifiers of signed approvals use, with three of our own for logs; see [`verdict::Verdict`]. The gate has codes of its own.
+//! that verifiers of signed approvals use, with three of our own for logs and four for ledgers; see [`verdict::Verdict`]. The gate has codes of its own.
 
 mod artifact;
 mod clock;
 mod command;
 mod gate;
+mod ledger;
 mod log;
 mod page;
 mod policy;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     };
     let verdict = match &command {
         Command::Log(arguments) => log::verify(arguments),
+        Command::Ledger(arguments) => ledger::verify(arguments),
         Command::Receipt(arguments) => receipt::verify(arguments),
         Command::Artifact(arguments) => artifact::verify(arguments),
         Command::Attestation(arguments) => artifact::verify_outcome(arguments),

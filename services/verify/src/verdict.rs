@@ -39,6 +39,14 @@ pub enum Verdict {
     Truncated(String),
     /// The log holds other lines than its head was signed for.
     Fork(String),
+    /// An entry of the ledger that no receipt stands for.
+    Orphan(String),
+    /// Something of which there may be one stands there twice.
+    Doubled(String),
+    /// A receipt whose entries are not in the ledger.
+    Missing(String),
+    /// A receipt and its entries say different things.
+    Differs(String),
     /// The command line makes no sense.
     Usage(String),
 }
@@ -61,6 +69,10 @@ impl Verdict {
             Self::ChainBreak(_) => 11,
             Self::Truncated(_) => 12,
             Self::Fork(_) => 13,
+            Self::Orphan(_) => 14,
+            Self::Doubled(_) => 15,
+            Self::Missing(_) => 16,
+            Self::Differs(_) => 17,
             Self::Usage(_) => USAGE,
         }
     }
@@ -81,6 +93,10 @@ impl fmt::Display for Verdict {
             Self::Policy(what) => write!(formatter, "REFUSED, policy: {what}"),
             Self::Opening(what) => write!(formatter, "REFUSED, not opened: {what}"),
             Self::Usage(what) => write!(formatter, "wrong usage: {what}"),
+            Self::Orphan(what) => write!(formatter, "REFUSED, no receipt: {what}"),
+            Self::Doubled(what) => write!(formatter, "REFUSED, twice: {what}"),
+            Self::Missing(what) => write!(formatter, "REFUSED, no entries: {what}"),
+            Self::Differs(what) => write!(formatter, "REFUSED, not the same: {what}"),
             Self::ChainBreak(what) => write!(formatter, "REFUSED, chain broken: {what}"),
             Self::Truncated(what) => write!(formatter, "REFUSED, cut off: {what}"),
             Self::Fork(what) => write!(formatter, "REFUSED, forked: {what}"),

@@ -77,6 +77,8 @@ enum Command {
     Eval(commands::eval::EvalArguments),
     /// The long runs: what must hold over very many cases
     Nightly(commands::nightly::NightlyArguments),
+    /// Write the bank's ledger and its signed log to a file that `countersign-verify ledger` checks without a network
+    Ledger(commands::ledger::LedgerArguments),
     /// Start a throw-away bank for browser tests, driven by lines on standard input
     Bank,
     /// Start a throw-away PostgreSQL with the demo bank in it, and print its addresses
@@ -120,6 +122,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Test(arguments) => commands::test::run(arguments).await,
         Command::Eval(arguments) => commands::eval::run(&arguments),
         Command::Nightly(arguments) => commands::nightly::run(&arguments),
+        Command::Ledger(arguments) => commands::ledger::run(&arguments).await,
         Command::Bank => commands::bank::run().await,
         Command::Db => commands::db::run().await,
         Command::Prepare { only } => commands::prepare::run(only).await,

@@ -3,6 +3,7 @@
 pub mod bank;
 pub mod db;
 pub mod eval;
+pub mod ledger;
 pub mod nightly;
 pub mod prepare;
 pub mod test;
