@@ -46,6 +46,7 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
     // Somebody else speaks or something is only thought of, up to a word that leads back to what is asked.
     let mut spoken = false;
     let mut denied = false;
+    let mut doubted = false;
     for piece in pieces {
         let part = &tokens[piece.clone()];
         let at = trimmed_span(context, part);
@@ -92,7 +93,10 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
         let act = match asides::weigh(context, part, act, sentence.question) {
             // "Send 20 to Bob - I'm still thinking"
             Move::Doubt { .. } if speaks_up(context, part) && !said.is_empty() => return None,
-            Move::Doubt { strength, .. } if strength < Strength::Certain => Move::Nothing,
+            Move::Doubt { strength, .. } if strength < Strength::Certain => {
+                doubted = true;
+                Move::Nothing
+            }
             // "20 to Sven, he paid the parking meter": why, and not that he has his money.
             Move::TakeBack { of_what: true, .. }
                 if !said.is_empty() && asides::tells_of_another(context, part) =>
@@ -117,6 +121,15 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
                 });
             }
             Move::Nothing | Move::Refuse(Reason::NoRequest | Reason::Report) => {}
+            // "20 to Alice, Bob has had his": about whom it names and nobody else.
+            Move::Forbid { payees, .. }
+            | Move::Doubt {
+                payees,
+                strength: Strength::Certain,
+            } if !payees.is_empty() && !spoken && speaks_of_named(context, part) => {
+                said.push(Said { act, at });
+                continue;
+            }
             Move::Fragment(fragment)
                 if fragment.is_empty() && fragment.terms == Terms::default() => {}
             _ => return None,
@@ -124,7 +137,27 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
         spoken |= has(Tags::SAY);
         denied |= (0..part.len()).any(|at| is_negation(part, at));
     }
+    // "is 34.99 I see, do that": of what the order is about the words before it leave a doubt.
+    if doubted && said.iter().all(|said| said.act == Move::AskIt) {
+        return None;
+    }
     settle(said)
+}
+
+/// Whether a piece begins with somebody it names, so that what it denies is about him.
+fn speaks_of_named(context: &Context, piece: &[Token]) -> bool {
+    piece
+        .iter()
+        .find(|token| {
+            !(matches!(token.kind, Kind::Mark(_))
+                || token.kind == Kind::Word
+                    && token.has(LIGHT.union(Tags::DET).union(Tags::TO).union(Tags::FOR)))
+        })
+        .is_some_and(|first| {
+            context
+                .meaning(first)
+                .is_some_and(|meaning| !meaning.payees.is_empty())
+        })
 }
 
 /// Whether the customer says a few words of himself.

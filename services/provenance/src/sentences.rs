@@ -229,6 +229,9 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     if !soft {
         return false;
     }
+    if denies_named(tokens, at) && has_whole(&tokens[start..at]) {
+        return true;
+    }
     // "20 to each: Alice, Bob and Carol"
     if before.is_mark(":") && lists_names(tokens, start, at) {
         return false;
@@ -250,6 +253,37 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
             .any(|token| token.has(VERBS) && token.kind == Kind::Word)
     };
     has_verb(start..at) && has_verb(head..end)
+}
+
+/// "…, to Ann nothing": somebody named at the head of what a word right behind denies.
+fn denies_named(tokens: &[Token], at: usize) -> bool {
+    let leads = LIGHT.union(Tags::TO).union(Tags::FOR).union(Tags::DET);
+    let head = (at..tokens.len())
+        .find(|at| !(tokens[*at].kind == Kind::Word && tokens[*at].has(leads)));
+    head.is_some_and(|head| {
+        matches!(
+            tokens[head].kind,
+            Kind::Name {
+                possessive: false,
+                ..
+            }
+        ) && tokens.get(head + 1).is_some_and(|next| {
+            next.kind == Kind::Word
+                && next.has(Tags::NEG.union(Tags::NO))
+                && !next.has(Tags::DET)
+                && !contrasts(tokens, head + 1)
+        })
+    })
+}
+
+/// Whether a clause names a sum and somebody.
+fn has_whole(clause: &[Token]) -> bool {
+    clause
+        .iter()
+        .any(|token| matches!(token.kind, Kind::Amount(_)))
+        && clause
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Name { .. } | Kind::Account(_)))
 }
 
 /// Whether nothing but names stands behind a colon, and an "each" without a name before it.

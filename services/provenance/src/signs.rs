@@ -22,14 +22,18 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
         let Some(first) = tokens.get_mut(from) else {
             continue;
         };
-        if sign.signs.has(Signs::DEBT) && first.kind == Kind::Word {
-            first.tags = first.tags.union(Tags::DEBT);
+        if sign.signs.has(Signs::DEBT) {
+            owe(&mut tokens[from..], sign.end);
+            continue;
         }
         if sign.signs.has(Signs::REFUNDS) && first.kind == Kind::Word {
             first.tags = first.tags.union(Tags::REFUND);
         }
         if sign.signs.has(Signs::MAKES) && first.kind == Kind::Word {
             first.tags = Tags::MAKE;
+        }
+        if sign.signs.has(Signs::PAYS) && first.kind == Kind::Word {
+            first.tags = Tags::PAY;
         }
         if sign.signs.has(Signs::SIGN_OFF) {
             sign_off(tokens, sign.end);
@@ -105,6 +109,24 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
     }
 }
 
+/// "Ann is to receive 20 from me": the customer owes, so that "receive" and "me" in it turn nothing round.
+fn owe(tokens: &mut [Token], to: usize) {
+    let turned = Tags::REVERSE.union(Tags::ME).union(Tags::SAY);
+    for token in tokens
+        .iter_mut()
+        .take_while(|token| token.start < to)
+        .filter(|token| token.kind == Kind::Word)
+    {
+        token.tags = token.tags.without(turned);
+        if token.tags.is_empty() {
+            token.tags = Tags::COMMON;
+        }
+    }
+    if let Some(first) = tokens.first_mut().filter(|first| first.kind == Kind::Word) {
+        first.tags = first.tags.union(Tags::DEBT);
+    }
+}
+
 /// How many words `...` may stand for.
 const GAP_WORDS_MAX: usize = 6;
 
@@ -147,6 +169,8 @@ impl Signs {
     pub(crate) const I_ASK: Self = Self(16384);
     /// Sends back what came in ("stort … terug").
     pub(crate) const REFUNDS: Self = Self(65536);
+    /// A verb of paying in two parts ("maak … over", "get … across to").
+    pub(crate) const PAYS: Self = Self(1_048_576);
     /// Sets something up ("stel … in").
     pub(crate) const MAKES: Self = Self(131_072);
     /// Closes a message: a name alone behind it is the writer's ("Un saludo, Pilar").
@@ -154,7 +178,7 @@ impl Signs {
     /// The customer owes, where an amount follows ("devo 20 a Bob").
     pub(crate) const OWES_AMOUNT: Self = Self(32768);
     /// Courtesy, haste or a small talk's turn that sounds like a condition or a denial ("if you have a minute").
-    pub(crate) const COURTESY: Self = Self(262_144);
+    pub(crate) const COURTESY: Self = Self(524_288);
     /// The customer owes.
     pub(crate) const DEBT: Self = Self(1024);
 
@@ -175,6 +199,7 @@ impl Signs {
             "owes" => Self::DEBT,
             "refunds" => Self::REFUNDS,
             "makes" => Self::MAKES,
+            "pays" => Self::PAYS,
             "sign-off" => Self::SIGN_OFF,
             "owes-amount" => Self::OWES_AMOUNT,
             "swap" => Self::SWAP,

@@ -367,8 +367,14 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
             _ if token.has(Tags::HALF) && at > 1 && before[at - 2].kind == Kind::Masked => {}
             _ if names_purpose || calls => {}
             Kind::Word
-                if token.is_unknown()
+                if is_plain(token)
                     && frame.is_some_and(|frame| bears(context, clause, verb, frame, at)) => {}
+            // "ik wil wat overmaken": between what it needs and a verb at the end it is "something".
+            Kind::Word
+                if token.has(Tags::ASK)
+                    && context.lexicon.verb_last
+                    && clause[verb].has(Tags::PAY_INFINITIVE)
+                    && frame.is_some_and(|frame| frame < at) => {}
             Kind::Word if token.has(Tags::SAY) => return Some(Reason::Quoted),
             Kind::Word if token.has(Tags::REVERSE) => return Some(Reason::Reverse),
             Kind::Mark(',') => purpose = false,
@@ -453,6 +459,12 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
     let needed = before.iter().any(|token| token.has(Tags::FRAME_NEED));
     let vague = clause.iter().any(|token| token.has(Tags::VAGUE_TIME));
     (needed && vague).then_some(Reason::Report)
+}
+
+/// Whether a word says nothing about who acts, when or whether: an unknown one or the name of a thing.
+fn is_plain(token: &Token) -> bool {
+    let things = Tags::COMMON.union(Tags::UNIT).union(Tags::SHORT);
+    token.kind == Kind::Word && token.tags.without(things).is_empty()
 }
 
 /// Whether an unknown word leaves a request one that turns to the assistant: before the turn, where nobody is

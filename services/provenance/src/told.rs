@@ -22,6 +22,8 @@ struct Piece {
     payees: Vec<PayeeMention>,
     /// It says that something is owed or due, or who gets how much.
     owed: bool,
+    /// What it tells holds for each of those it names ("both", "20 apiece").
+    each: bool,
     /// Its values are not what is to be paid.
     vetoed: bool,
 }
@@ -72,19 +74,23 @@ impl Told {
         let has_values = here
             .iter()
             .any(|piece| !(piece.amounts.is_empty() && piece.payees.is_empty()));
-        let pair = if has_values {
-            order.meant(&here)
+        let told = if has_values {
+            here
         } else {
-            order.meant(&before.0.iter().collect::<Vec<_>>())
+            before.0.iter().collect()
         };
-        if let Some(pair) = pair {
+        let pairs = match order.meant(&told) {
+            Some(pair) => Some(vec![pair]),
+            None => order.meant_for_all(&told),
+        };
+        if let Some(pairs) = pairs {
             let (terms, also) = match &said.act {
                 Move::Ask { terms, also, .. } => (terms.clone(), *also),
                 Move::Fragment(fragment) => (fragment.terms.clone(), fragment.also),
                 _ => (Terms::default(), false),
             };
             let asks = Move::Ask {
-                pairs: vec![pair],
+                pairs,
                 terms,
                 repair: false,
                 also,
@@ -220,6 +226,50 @@ impl Order {
             amount: Some(amount),
         })
     }
+
+    /// "Tom and Ann are both owed 15, can you sort that?", "Lewis needs 80 and Ana 30, can you do both?": an order
+    /// without values of its own means all that was told, where it says for each of them how much.
+    fn meant_for_all(&self, told: &[&Piece]) -> Option<Vec<Pair>> {
+        let bare = self.payee.is_none() && self.amount.is_none() && self.it;
+        let told: Vec<&&Piece> = told
+            .iter()
+            .filter(|piece| !(piece.amounts.is_empty() && piece.payees.is_empty()))
+            .collect();
+        if !bare || told.is_empty() || told.iter().any(|piece| piece.vetoed) {
+            return None;
+        }
+        let payees: Vec<&PayeeMention> = told.iter().flat_map(|piece| &piece.payees).collect();
+        let amounts: Vec<&AmountMention> = told.iter().flat_map(|piece| &piece.amounts).collect();
+        let known = payees
+            .iter()
+            .all(|payee| matches!(payee.who, Who::Target(_)))
+            && amounts
+                .iter()
+                .all(|amount| matches!(amount.much, HowMuch::Sum(..)));
+        let twice = (1..payees.len())
+            .any(|at| payees[..at].iter().any(|before| before.who == payees[at].who));
+        if !known || twice || payees.len() < 2 || !told.iter().any(|piece| piece.owed) {
+            return None;
+        }
+        let pair = |payee: &PayeeMention, amount: &AmountMention| Pair {
+            payee: Some(payee.clone()),
+            amount: Some(*amount),
+        };
+        if let [amount] = amounts.as_slice() {
+            let each = told.iter().any(|piece| piece.each);
+            return each.then(|| payees.iter().map(|payee| pair(payee, amount)).collect());
+        }
+        let one_by_one = told
+            .iter()
+            .all(|piece| piece.payees.len() == 1 && piece.amounts.len() == 1 && !piece.each);
+        one_by_one.then(|| {
+            payees
+                .iter()
+                .zip(&amounts)
+                .map(|(payee, amount)| pair(payee, amount))
+                .collect()
+        })
+    }
 }
 
 fn piece(context: &Context, base: usize, tokens: &[Token], question: bool) -> Piece {
@@ -246,6 +296,7 @@ fn piece(context: &Context, base: usize, tokens: &[Token], question: bool) -> Pi
         amounts: Vec::new(),
         payees: Vec::new(),
         owed,
+        each: has(Tags::EACH),
         vetoed: hinders || denies || has(other),
     };
     for (index, token) in tokens.iter().enumerate() {
