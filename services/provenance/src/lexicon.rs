@@ -12,6 +12,7 @@ use crate::{
     lexemes::elision,
     signs::{Patterns, Signs},
     tags::Tags,
+    typos::Typos,
 };
 
 /// One phrase of a language: its further words, what it can do, and a value.
@@ -75,6 +76,8 @@ pub(crate) struct Lexicon {
     pub signs: Patterns,
     /// Plain number words for the glue parser, longest first.
     pub numerals: Vec<(Box<str>, u64)>,
+    /// Its words, to find one that was mistyped.
+    typos: Typos,
 }
 
 static LEXICONS: OnceLock<Vec<Lexicon>> = OnceLock::new();
@@ -172,6 +175,7 @@ impl Lexicon {
             clitics: Vec::new(),
             signs: Patterns::default(),
             numerals: Vec::new(),
+            typos: Typos::default(),
         };
         let mut section = "";
         for line in text.lines() {
@@ -240,6 +244,11 @@ impl Lexicon {
             let plain = without_accents(word);
             if *plain != **word && !lexicon.phrases.contains_key(plain.as_str()) {
                 lexicon.unaccented.insert(plain.into(), word.clone());
+            }
+        }
+        for (word, phrases) in &lexicon.phrases {
+            if phrases.iter().any(|phrase| phrase.rest.is_empty()) {
+                lexicon.typos.add(word, alone(phrases));
             }
         }
         lexicon
@@ -463,6 +472,14 @@ impl Lexicon {
             .or_else(emphatic)
             .or_else(|| self.phrases.get(squeezed(first)?.as_str()))
             .or_else(|| self.undoubled(first))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The phrases of the word that was meant by one with a slip in it.
+    pub(crate) fn mistyped(&self, word: &str) -> &[Phrase] {
+        self.typos
+            .meant(word)
+            .and_then(|meant| self.phrases.get(meant))
             .map_or(&[], Vec::as_slice)
     }
 

@@ -62,6 +62,7 @@ mod terms;
 mod tokens;
 mod told;
 mod transactions;
+mod typos;
 
 pub use explain::{
     ExplainedAct, ExplainedClause, ExplainedMessage, ExplainedPayment, ExplainedRefusal,

@@ -57,6 +57,39 @@ impl Known {
     }
 }
 
+/// A message of no more lexemes may take something back without naming a value.
+const SHORT_LEXEMES_MAX: usize = 12;
+
+/// A word that is nothing but courtesy or talk in English or in several languages ("pls", "merci") is that everywhere.
+fn courtesy(uses: &[Use]) -> Option<Known> {
+    let talk = Tags::FILLER.union(Tags::POLITE).union(Tags::AFFIRM);
+    let known = uses.iter().find(|known| !known.tags.is_empty())?;
+    let only_talk = uses
+        .iter()
+        .flat_map(|known| known.phrases)
+        .all(|phrase| phrase.tags.without(talk).is_empty())
+        && known.tags.has(Tags::FILLER.union(Tags::POLITE))
+        && (known.language == 0 || uses.len() > 1);
+    only_talk.then(|| Known::of(known.phrases))
+}
+
+/// The sentence around a place, and whether it holds a number or a name.
+fn sentence_at(lexemes: &[Lexeme], at: usize) -> (std::ops::Range<usize>, bool) {
+    let ends = |lexeme: &Lexeme| matches!(lexeme.shape, Shape::Mark('.' | '!' | '?' | ';' | '\n'));
+    let from = lexemes[..at]
+        .iter()
+        .rposition(ends)
+        .map_or(0, |mark| mark + 1);
+    let to = lexemes[at..]
+        .iter()
+        .position(ends)
+        .map_or(lexemes.len(), |mark| at + mark);
+    let has_values = lexemes[from..to]
+        .iter()
+        .any(|lexeme| matches!(lexeme.shape, Shape::Digits | Shape::Name { .. }));
+    (from..to, has_values)
+}
+
 impl<'a> Words<'a> {
     /// Reads a message in the locale's language, or in another that its words belong to.
     pub(crate) fn of(text: &'a str, lexemes: &'a [Lexeme], locale: Option<usize>) -> Option<Self> {
@@ -70,17 +103,34 @@ impl<'a> Words<'a> {
             .collect();
         let language = language_of(&uses, locale)?;
         let lexicon = &lexicon::all()[language];
+        let short = lexemes.len() <= SHORT_LEXEMES_MAX;
+        let (mut stretch, mut has_values) = (0..0, false);
         let known = lexemes
             .iter()
             .zip(uses)
-            .map(|(lexeme, uses)| {
+            .enumerate()
+            .map(|(at, (lexeme, uses))| {
                 if let Some(known) = uses.iter().find(|known| known.language == language) {
-                    Known::of(known.phrases)
-                } else if lexeme.shape == Shape::Word {
-                    Known::of(lexicon.misspelt(word(lexeme)))
-                } else {
-                    Known::default()
+                    return Known::of(known.phrases);
                 }
+                if lexeme.shape != Shape::Word {
+                    return Known::default();
+                }
+                let spelt = lexicon.misspelt(word(lexeme));
+                if !spelt.is_empty() {
+                    return Known::of(spelt);
+                }
+                if let Some(courtesy) = courtesy(uses).filter(|_| !lexeme.capital) {
+                    return courtesy;
+                }
+                // Asked for only where something can be asked for: it is a search among many words.
+                if !short && !stretch.contains(&at) {
+                    (stretch, has_values) = sentence_at(lexemes, at);
+                }
+                if uses.is_empty() && (short || has_values) {
+                    return Known::of(lexicon.mistyped(word(lexeme)));
+                }
+                Known::default()
             })
             .collect();
         Some(Self {

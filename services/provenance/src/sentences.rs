@@ -258,8 +258,8 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
 /// "…, to Ann nothing": somebody named at the head of what a word right behind denies.
 fn denies_named(tokens: &[Token], at: usize) -> bool {
     let leads = LIGHT.union(Tags::TO).union(Tags::FOR).union(Tags::DET);
-    let head = (at..tokens.len())
-        .find(|at| !(tokens[*at].kind == Kind::Word && tokens[*at].has(leads)));
+    let head =
+        (at..tokens.len()).find(|at| !(tokens[*at].kind == Kind::Word && tokens[*at].has(leads)));
     head.is_some_and(|head| {
         matches!(
             tokens[head].kind,

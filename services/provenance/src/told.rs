@@ -246,8 +246,11 @@ impl Order {
             && amounts
                 .iter()
                 .all(|amount| matches!(amount.much, HowMuch::Sum(..)));
-        let twice = (1..payees.len())
-            .any(|at| payees[..at].iter().any(|before| before.who == payees[at].who));
+        let twice = (1..payees.len()).any(|at| {
+            payees[..at]
+                .iter()
+                .any(|before| before.who == payees[at].who)
+        });
         if !known || twice || payees.len() < 2 || !told.iter().any(|piece| piece.owed) {
             return None;
         }
