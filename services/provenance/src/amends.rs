@@ -6,6 +6,7 @@
 
 use crate::{
     Target,
+    clauses::tells_of_named,
     context::Context,
     currencies::{self, CurrencyName},
     moves::{AmountMention, Fragment, HowMuch, Move, Pair, PayeeMention, Said, Who},
@@ -153,6 +154,9 @@ fn values_of(context: &Context, piece: &[Token], cued: bool) -> Option<Option<Ve
     if !(0..piece.len()).any(|at| is_money(at) || is_payee(&piece[at])) {
         return Some(None);
     }
+    if tells_of_named(piece) {
+        return Some(None);
+    }
     let mut values = Vec::new();
     let mut unknown = 0;
     // Values count with a word of correction anywhere, or right behind a verb that states them.
@@ -272,6 +276,13 @@ fn fragment(values: Vec<Value>) -> Option<Fragment> {
                     amount: Some(mention),
                 }),
             },
+            // "Lukas had paid, so to Lukas"
+            Value::Payee(mention)
+                if fragment.pairs.iter().any(|pair| {
+                    pair.payee
+                        .as_ref()
+                        .is_some_and(|payee| payee.who == mention.who)
+                }) => {}
             Value::Payee(mention) => match fragment.pairs.last_mut() {
                 Some(pair) if pair.payee.is_none() => pair.payee = Some(mention),
                 _ => fragment.pairs.push(Pair {

@@ -3,9 +3,10 @@
 use crate::{
     Reason, acts,
     arguments::{Arguments, Item},
+    asides,
     context::Context,
     loosely,
-    moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Who},
+    moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Strength, Who},
     pairing,
     reference::is_bare,
     scan,
@@ -33,6 +34,21 @@ pub(crate) fn clause_move(context: &Context, base: usize, clause: &[Token]) -> M
     let Some(verb) = verb_of(clause).or_else(|| wished_noun(clause)) else {
         return without_verb(context, base, clause);
     };
+    // "Dan doe ik het zelf": what the customer does himself.
+    let by_me = clause.get(verb + 1).is_some_and(|next| {
+        next.kind == Kind::Word
+            && next.has(Tags::SUBJECT)
+            && !next.has(
+                Tags::PRONOUN
+                    .union(Tags::DET)
+                    .union(Tags::IT)
+                    .union(Tags::FRAME),
+            )
+            && context.belongs_to(next, Signs::FIRST_PERSON)
+    });
+    if by_me {
+        return refuse_if_of_payment(context, base, clause, Reason::Report);
+    }
     if let Some(reason) = report_before(context, clause, verb) {
         return refuse_if_of_payment(context, base, clause, reason);
     }
@@ -163,6 +179,9 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     if wished_by_another(clause) && !found.items.is_empty() {
         return Move::Refuse(Reason::Report);
     }
+    if tells_of_named(clause) {
+        return Move::Tells(asides::named(context, clause));
+    }
     let has = |tags: Tags| {
         clause
             .iter()
@@ -260,6 +279,24 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
             bare_no: false,
         };
     }
+    // "c'était lui": who it was, and nobody else.
+    let only_tells = first.is_some_and(|first| first.has(Tags::FIX.union(Tags::STATES)))
+        && found.amounts() == 0
+        && !has(CUES
+            .union(Tags::INSTEAD)
+            .union(Tags::CONTRAST)
+            .union(Tags::NEG))
+        && !clause
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Name { .. } | Kind::Account(_)))
+        && has(Tags::PRONOUN)
+        && has(Tags::STATES);
+    if only_tells {
+        return Move::Doubt {
+            payees: Vec::new(),
+            strength: Strength::Faint,
+        };
+    }
     let repair = has(CUES
         .union(Tags::INSTEAD)
         .union(Tags::FIX)
@@ -274,6 +311,35 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         context.signs(clause).has(Signs::RESTRICT) && !restricts_amount(context, clause);
     fragment.also |= first_word_is(clause, Tags::AND);
     Move::Fragment(fragment)
+}
+
+/// "Davide was last week": somebody named and what he was or did, without a sum and a word of correction.
+pub(crate) fn tells_of_named(clause: &[Token]) -> bool {
+    let mut words = clause.iter().filter(|token| {
+        !(matches!(token.kind, Kind::Mark(_))
+            || token.kind == Kind::Word && token.has(LIGHT.union(Tags::DET)))
+    });
+    let named = words
+        .next()
+        .is_some_and(|first| matches!(first.kind, Kind::Name { .. }));
+    let states = words.next().is_some_and(|next| {
+        next.kind == Kind::Word
+            && next.has(Tags::STATES)
+            && !next.has(
+                Tags::TO
+                    .union(Tags::FOR)
+                    .union(Tags::FRAME)
+                    .union(Tags::FRAME_NEED)
+                    .union(Tags::SAY)
+                    .union(Tags::DEBT),
+            )
+    });
+    let goes_on = words.next().is_some_and(|next| !next.has(Tags::IT));
+    let corrects = clause.iter().any(|token| {
+        matches!(token.kind, Kind::Amount(_))
+            || token.kind == Kind::Word && token.has(CUES.union(Tags::INSTEAD).union(Tags::NEG))
+    });
+    named && states && goes_on && !corrects
 }
 
 /// "Beatriz wanted 100": whoever is named right before a wish or need has it, not the customer.

@@ -60,11 +60,21 @@ impl Dialogue {
                 .iter()
                 .any(|said| said.act == Move::Refuse(Reason::Question));
         let after_question = std::mem::replace(&mut self.asked, asks);
-        let corrects = said.iter().any(|said| {
+        // "rsoa" – "*rosa": in the place of somebody who is not known.
+        let mistyped = self.focus().iter().any(|payment| {
             matches!(
-                &said.act,
-                Move::Fragment(_) | Move::Amend { .. } | Move::Ask { repair: true, .. }
+                payment.ask.open_because,
+                Some(Reason::UnknownPayee | Reason::LookAlike)
             )
+        });
+        let corrects = said.iter().any(|said| {
+            mistyped && matches!(&said.act, Move::Fragment(_))
+                || matches!(
+                    &said.act,
+                    Move::Fragment(Fragment { repair: true, .. })
+                        | Move::Amend { .. }
+                        | Move::Ask { repair: true, .. }
+                )
         });
         let after_correction = std::mem::replace(&mut self.corrected, corrects);
         let mut doubts: Vec<(Vec<Target>, MessageSpan)> = Vec::new();
@@ -87,9 +97,19 @@ impl Dialogue {
                         doubts.push((payees, at));
                     }
                 }
+                Move::Tells(named) => {
+                    let mut payees = self.live().filter_map(|payment| payment.ask.payee);
+                    if !payees.any(|payee| named.contains(&payee.value)) {
+                        doubts.push((Vec::new(), at));
+                    }
+                }
                 Move::Oops => {
                     oops = true;
-                    if !(after_question || asks || after_correction) {
+                    // "Oh no, Lukas had paid": a slip whose correction cannot be read.
+                    let unread = said.iter().any(|said| {
+                        matches!(said.act, Move::Refuse(Reason::NoRequest | Reason::Report))
+                    });
+                    if unread || !(after_question || asks || after_correction) {
                         doubts.push((Vec::new(), at));
                     }
                 }
@@ -232,6 +252,7 @@ impl Dialogue {
             Move::Refuse(reason) => self.refuse(at, reason),
             Move::Nothing
             | Move::Oops
+            | Move::Tells(_)
             | Move::AskIt
             | Move::Ask { .. }
             | Move::Amend { .. }
@@ -252,7 +273,7 @@ impl Dialogue {
                 self.is_amended_by(amends) || otherwise.iter().any(|said| self.is_clear(&said.act))
             }
             Move::Doubt { strength, .. } => *strength == Strength::Certain,
-            Move::Nothing | Move::Refuse(_) | Move::Oops | Move::AskIt => false,
+            Move::Nothing | Move::Refuse(_) | Move::Oops | Move::Tells(_) | Move::AskIt => false,
             _ => true,
         }
     }

@@ -235,6 +235,7 @@ fn does(act: &Move) -> &'static str {
         } => "speaks against the request before",
         Move::Doubt { .. } => "may speak against the request before",
         Move::Oops => "begins a correction",
+        Move::Tells(_) => "tells of somebody",
         Move::Reopen { .. } => "says that a value before was a slip",
         Move::Condition => "makes the request before depend on something",
         Move::Amend { .. } => "corrects the request before, if there is one",

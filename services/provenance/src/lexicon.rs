@@ -248,7 +248,12 @@ impl Lexicon {
         }
         for (word, phrases) in &lexicon.phrases {
             if phrases.iter().any(|phrase| phrase.rest.is_empty()) {
-                lexicon.typos.add(word, alone(phrases));
+                let tags = alone(phrases);
+                lexicon.typos.add(word, tags);
+                let plain = without_accents(word);
+                if *plain != **word {
+                    lexicon.typos.add(&plain, tags);
+                }
             }
         }
         lexicon
@@ -479,7 +484,10 @@ impl Lexicon {
     pub(crate) fn mistyped(&self, word: &str) -> &[Phrase] {
         self.typos
             .meant(word)
-            .and_then(|meant| self.phrases.get(meant))
+            .and_then(|meant| {
+                let word = self.unaccented.get(meant).map_or(meant, |word| &**word);
+                self.phrases.get(word)
+            })
             .map_or(&[], Vec::as_slice)
     }
 

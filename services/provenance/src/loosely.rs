@@ -10,6 +10,7 @@ use crate::{
     moves::Move,
     pairing, scan,
     sentences::VERBS,
+    signs::Signs,
     speech::LIGHT,
     tags::Tags,
     tokens::{Kind, Token},
@@ -61,7 +62,9 @@ pub(crate) fn ask(context: &Context, base: usize, clause: &[Token]) -> Option<Mo
             _ => true,
         });
     let unknown = clause.iter().filter(|token| token.is_unknown()).count();
-    if !plain || unknown > UNKNOWN_MAX {
+    // "Transferi 300 para a Acme ontem": what is over is no request.
+    let over = context.signs(clause).has(Signs::PAST);
+    if !plain || over || unknown > UNKNOWN_MAX {
         return None;
     }
     let found = scan::scan(context, base, clause, verb);

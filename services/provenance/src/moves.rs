@@ -100,6 +100,8 @@ pub(crate) enum Move {
         payees: Vec<Target>,
         strength: Strength,
     },
+    /// Tells of somebody named ("Bob is my plumber"): about the request where it is to somebody else.
+    Tells(Vec<Target>),
     /// "Oops", "sorry": what follows corrects; where nothing does, it may be a doubt.
     Oops,
     /// The payee or the amount of the request before was a slip: that slot is open again.

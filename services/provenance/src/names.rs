@@ -209,10 +209,15 @@ impl Names {
             }
             let plain = without_accents(text);
             if plain != *text {
-                note(plain, meaning);
+                note(plain.clone(), meaning);
             }
             for form in inflected(text, rules, &typed) {
                 note(form, meaning);
+            }
+            if plain != *text {
+                for form in inflected(&plain, rules, &typed) {
+                    note(form, meaning);
+                }
             }
         }
         for (form, meaning) in variants {

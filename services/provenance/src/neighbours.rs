@@ -145,7 +145,7 @@ fn begin_reason(tokens: &mut [Token], at: usize) {
                     possessive: false,
                     ..
                 }
-        )
+        ) || tokens[before].kind == Kind::Word && tokens[before].has(Tags::POLITE)
     });
     let goes_on = tokens
         .get(at + 1)

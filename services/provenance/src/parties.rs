@@ -8,6 +8,7 @@ use crate::{
     negations::Negation,
     prepositions::Preposition,
     scan::Scan,
+    signs::Signs,
     tags::Tags,
     tokens::{Kind, Token},
 };
@@ -92,8 +93,14 @@ impl Scan<'_, '_> {
                 && !self.context.folded.capital(token.start + 1)
                 && token.end > token.start + 1
         };
+        // "to Niamh Kelleher full stop": behind a whole name with its capitals a small word is none of its words.
+        let ended = self.ends_whole_name(token);
         let joins = |other: &Token| {
             other.is_unknown()
+                && !(ended
+                    && !other.capital
+                    && other.start > token.start
+                    && !self.context.belongs_to(other, Signs::PAST))
                 || other.kind == Kind::Quoted
                 || matches!(other.kind, Kind::Name { .. })
                     && self
@@ -128,6 +135,21 @@ impl Scan<'_, '_> {
             })
             || before
                 .is_some_and(|before| joins(before) || (before.is_mark("-&@+/") && token.glued))
+    }
+
+    /// Whether a saved name of several words stands here whole, with a capital.
+    fn ends_whole_name(&self, token: &Token) -> bool {
+        let text = &self.context.folded.text[token.start..token.end];
+        let whole = |payee: &usize| {
+            let payee = &self.context.input.payees[*payee];
+            folded_name(&payee.name) == text
+        };
+        token.capital
+            && text.contains(' ')
+            && self
+                .context
+                .meaning(token)
+                .is_some_and(|meaning| meaning.payees.iter().any(whole))
     }
 
     /// Whether a payee's name stands here in a form nobody saved.

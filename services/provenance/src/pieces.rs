@@ -120,7 +120,7 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
                     at,
                 });
             }
-            Move::Nothing | Move::Refuse(Reason::NoRequest | Reason::Report) => {}
+            Move::Nothing | Move::Tells(_) | Move::Refuse(Reason::NoRequest | Reason::Report) => {}
             // "20 to Alice, Bob has had his": about whom it names and nobody else.
             Move::Forbid { payees, .. }
             | Move::Doubt {

@@ -88,7 +88,7 @@ fn is_settled(act: &Move) -> bool {
                 || !fragment.not_amounts.is_empty()
         }
         Move::Doubt { strength, .. } => *strength == Strength::Certain,
-        Move::Nothing | Move::Refuse(_) | Move::AskIt | Move::Oops => false,
+        Move::Nothing | Move::Refuse(_) | Move::AskIt | Move::Oops | Move::Tells(_) => false,
         _ => true,
     }
 }
@@ -497,7 +497,18 @@ fn denied_behind(
         let parted = matches!(tokens[ranges[at].start - 1].kind, Kind::Mark(_));
         let denies = matches!(said[at].act, Move::TakeBack { .. });
         let payees = asides::named(context, &tokens[ranges[at - 1].clone()]);
-        if parted || !denies || payees.is_empty() || !asides::leaves_open(&said[at - 1].act) {
+        // "And the 60 for Joost not yet": a whole pair is denied by nothing less than a denial.
+        let clause = &tokens[ranges[at].clone()];
+        let whole = is_whole_request(&said[at - 1].act)
+            && matches!(said[at - 1].act, Move::Fragment(_))
+            && payees.len() == 1
+            && matches!(said[at].act, Move::TakeBack { bare_no: false, .. })
+            && clause
+                .iter()
+                .find(|token| token.kind == Kind::Word)
+                .is_some_and(|first| first.has(Tags::NEG) && !first.has(Tags::NO));
+        let open = asides::leaves_open(&said[at - 1].act);
+        if parted || !denies || payees.is_empty() || !(open || whole) {
             continue;
         }
         said[at].act = Move::Doubt {

@@ -219,7 +219,7 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
         return false;
     }
     let starters = if follows && !soft {
-        VERBS.union(Tags::FRAME)
+        VERBS.union(Tags::FRAME).union(Tags::FIX)
     } else {
         STARTERS
     };
@@ -294,7 +294,10 @@ fn lists_names(tokens: &[Token], start: usize, at: usize) -> bool {
         .iter()
         .any(|token| token.has(Tags::EACH) && token.kind == Kind::Word);
     let only_names = tokens[at..].iter().all(|token| {
-        is_name(token) || token.is_mark(",") || token.has(Tags::AND) && token.kind == Kind::Word
+        is_name(token)
+            || token.is_mark(",")
+            || token.kind == Kind::Word
+                && token.has(Tags::AND.union(Tags::TO).union(Tags::FOR).union(Tags::DET))
     });
     is_each && only_names && !before.iter().any(is_name)
 }

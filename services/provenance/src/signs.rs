@@ -94,6 +94,17 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
             }
             continue;
         }
+        if sign.signs.has(Signs::MEMO) {
+            let behind = tokens.partition_point(|token| token.start < sign.end);
+            if tokens.get(behind).is_some_and(|mark| mark.is_mark(":"))
+                && let Some(first) = tokens
+                    .get_mut(from)
+                    .filter(|first| first.kind == Kind::Word)
+            {
+                first.tags = Tags::REMIND;
+            }
+            continue;
+        }
         let reminds = |token: &&Token| token.start < sign.end && token.has(Tags::REMIND);
         if sign.signs.has(Signs::ASKS)
             && !tokens[from..].iter().take(16).any(|token| reminds(&token))
@@ -171,6 +182,10 @@ impl Signs {
     pub(crate) const REFUNDS: Self = Self(65536);
     /// A verb of paying in two parts ("maak … over", "get … across to").
     pub(crate) const PAYS: Self = Self(1_048_576);
+    /// Heads a note to oneself where a colon follows ("don't forget:").
+    pub(crate) const MEMO: Self = Self(4_194_304);
+    /// A time that is over ("yesterday").
+    pub(crate) const PAST: Self = Self(2_097_152);
     /// Sets something up ("stel … in").
     pub(crate) const MAKES: Self = Self(131_072);
     /// Closes a message: a name alone behind it is the writer's ("Un saludo, Pilar").
@@ -200,6 +215,8 @@ impl Signs {
             "refunds" => Self::REFUNDS,
             "makes" => Self::MAKES,
             "pays" => Self::PAYS,
+            "past" => Self::PAST,
+            "memo" => Self::MEMO,
             "sign-off" => Self::SIGN_OFF,
             "owes-amount" => Self::OWES_AMOUNT,
             "swap" => Self::SWAP,

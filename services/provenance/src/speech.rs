@@ -228,7 +228,7 @@ pub(crate) fn said_by_another(tokens: &[Token], clause: &Range<usize>) -> bool {
             .iter()
             .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
             .is_some_and(|first| first.kind == Kind::Word && first.has(Tags::PAY));
-        return !(closed && asks);
+        return !(closed && asks || concludes(tokens, said, clause));
     }
     // "Bob: send 20 to Alice"
     let Some(colon) = before.iter().rposition(|token| token.is_mark(":")) else {
@@ -261,6 +261,30 @@ pub(crate) fn said_by_another(tokens: &[Token], clause: &Range<usize>) -> bool {
         .iter()
         .any(|token| token.has(VERBS) && token.kind == Kind::Word);
     speakers > 0 && asks
+}
+
+/// "She said 72 with the discount, make it 72", "he told me about the tip, so make it 72": behind what somebody said
+/// the customer sets the sum himself, where "so" leads over or the sum is the one that was told.
+fn concludes(tokens: &[Token], said: usize, clause: &Range<usize>) -> bool {
+    let head = tokens[clause.clone()]
+        .iter()
+        .find(|token| !(token.has(LIGHT) || matches!(token.kind, Kind::Mark(_))));
+    let sets = head.is_some_and(|head| head.kind == Kind::Word && head.has(Tags::FIX));
+    let sum_of = |part: &[Token]| {
+        part.iter().find_map(|token| match token.kind {
+            Kind::Amount(amount) => Some(amount.value),
+            _ => None,
+        })
+    };
+    let between = &tokens[said..clause.start];
+    let leads = between
+        .iter()
+        .rev()
+        .find(|token| !matches!(token.kind, Kind::Mark(_)))
+        .is_some_and(|last| last.kind == Kind::Word && last.has(Tags::SO));
+    let told = sum_of(between);
+    let sum = sum_of(&tokens[clause.clone()]);
+    sets && sum.flatten().is_some() && (leads || told == sum)
 }
 
 /// Whether the words before a colon introduce a request: they ask themselves, name whom or what it is for or

@@ -15,6 +15,7 @@ const PAYEES: &[&str] = &[
     "Bob",
     "Carol",
     "Dave",
+    "Erin",
     "Mum",
     "Landlord",
     "Acme Ltd",

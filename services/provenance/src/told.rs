@@ -24,6 +24,8 @@ struct Piece {
     owed: bool,
     /// What it tells holds for each of those it names ("both", "20 apiece").
     each: bool,
+    /// It says what somebody gets or what something comes to.
+    states: bool,
     /// Its values are not what is to be paid.
     vetoed: bool,
 }
@@ -251,7 +253,11 @@ impl Order {
                 .iter()
                 .any(|before| before.who == payees[at].who)
         });
-        if !known || twice || payees.len() < 2 || !told.iter().any(|piece| piece.owed) {
+        if !known
+            || twice
+            || payees.len() < 2
+            || !told.iter().any(|piece| piece.owed || piece.states)
+        {
             return None;
         }
         let pair = |payee: &PayeeMention, amount: &AmountMention| Pair {
@@ -300,6 +306,7 @@ fn piece(context: &Context, base: usize, tokens: &[Token], question: bool) -> Pi
         payees: Vec::new(),
         owed,
         each: has(Tags::EACH),
+        states: has(Tags::AMOUNTS_TO),
         vetoed: hinders || denies || has(other),
     };
     for (index, token) in tokens.iter().enumerate() {
