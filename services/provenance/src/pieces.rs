@@ -47,6 +47,8 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
     let mut spoken = false;
     let mut denied = false;
     let mut doubted = false;
+    // A price was named before, or the sums of a story.
+    let mut priced = false;
     for piece in pieces {
         let part = &tokens[piece.clone()];
         let at = trimmed_span(context, part);
@@ -107,6 +109,10 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
         };
         match &act {
             Move::Ask { .. } | Move::AskIt | Move::Fragment(_) if spoken => return None,
+            // "He wanted 340, then 315, send 315 to the garage": behind a price only a whole order counts.
+            Move::AskIt if priced => return None,
+            Move::Ask { .. } if priced && !is_whole(&act) => return None,
+            Move::Fragment(_) if priced => {}
             // "I'm not going to let you down, Bob 20 to pay": an infinitive hangs on what stands before it.
             Move::Ask { .. } if denied && !has(Tags::PAY.union(Tags::MAKE).union(Tags::FRAME)) => {
                 return None;
@@ -132,16 +138,59 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
             }
             Move::Fragment(fragment)
                 if fragment.is_empty() && fragment.terms == Terms::default() => {}
+            // "it said 389 but in the end it's 365": sums of a story, before any order.
+            Move::Fragment(fragment) if said.is_empty() && tells_sums(fragment) => priced = true,
             _ => return None,
         }
-        spoken |= has(Tags::SAY);
+        match has(Tags::SAY) {
+            true if names_a_price(part) => priced = true,
+            says => spoken |= says,
+        }
         denied |= (0..part.len()).any(|at| is_negation(part, at));
+    }
+    // Sums of a story may correct what was asked before where nothing whole is asked behind them.
+    if priced && !said.iter().any(|said| is_whole(&said.act)) {
+        return None;
     }
     // "is 34.99 I see, do that": of what the order is about the words before it leave a doubt.
     if doubted && said.iter().all(|said| said.act == Move::AskIt) {
         return None;
     }
     settle(said)
+}
+
+/// Whether what somebody says is a sum and nothing else ("the quote said 389").
+fn names_a_price(piece: &[Token]) -> bool {
+    let says = piece
+        .iter()
+        .rposition(|token| token.kind == Kind::Word && token.has(Tags::SAY));
+    let sum = says.is_some_and(|at| {
+        piece
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.kind, Kind::Amount(_)))
+    });
+    let orders = piece
+        .iter()
+        .any(|token| token.kind == Kind::Word && token.has(VERBS.union(Tags::FRAME)));
+    let named = piece
+        .iter()
+        .any(|token| matches!(token.kind, Kind::Name { .. } | Kind::Account(_)));
+    sum && !orders && !named
+}
+
+/// Whether a correction holds sums and names nobody.
+fn tells_sums(fragment: &Fragment) -> bool {
+    fragment.repair
+        && !fragment.pairs.is_empty()
+        && fragment.pairs.iter().all(|pair| pair.payee.is_none())
+        && fragment.not_payees.is_empty()
+        && fragment.not_amounts.is_empty()
+}
+
+/// Whether a request says how much and to whom.
+fn is_whole(act: &Move) -> bool {
+    matches!(act, Move::Ask { pairs, .. }
+        if pairs.iter().all(|pair| pair.payee.is_some() && pair.amount.is_some()))
 }
 
 /// Whether a piece begins with somebody it names, so that what it denies is about him.

@@ -424,9 +424,44 @@ fn other_condition(tokens: &[Token]) -> Option<usize> {
     (asks(&tokens[..at]) && asks(&tokens[at..]) && !denies).then_some(at)
 }
 
+/// The one payee that a clause names and says nothing else of.
+fn only_names(act: &Move) -> Option<crate::Target> {
+    let Move::Fragment(fragment) = act else {
+        return None;
+    };
+    match fragment.pairs.as_slice() {
+        [
+            Pair {
+                payee: Some(payee),
+                amount: None,
+            },
+        ] if fragment.not_payees.is_empty() && fragment.not_amounts.is_empty() => match payee.who {
+            Who::Target(target) => Some(target),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// "Nothing for Bob, leave it": what follows without a name is about whom the sentence named.
 fn keep_to_topic(said: &mut [Said], tokens: &[Token], ranges: &[std::ops::Range<usize>]) {
     let mut topic: Option<Vec<crate::Target>> = None;
+    for at in 1..said.len() {
+        let Some(named) = only_names(&said[at - 1].act) else {
+            continue;
+        };
+        // "To Hélder don't send his 31": the sum that is denied is his.
+        if let Move::Forbid {
+            payees, amounts, ..
+        } = &mut said[at].act
+            && payees.is_empty()
+            && !amounts.is_empty()
+        {
+            payees.push(named);
+            amounts.clear();
+            said[at - 1].act = Move::Nothing;
+        }
+    }
     for (at, said) in said.iter_mut().enumerate() {
         let everything = ranges.get(at).is_none_or(|range| {
             tokens[range.clone()]

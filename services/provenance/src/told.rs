@@ -144,6 +144,8 @@ struct Order {
     amount: Option<AmountMention>,
     /// It says "it" or "that".
     it: bool,
+    /// It gives each of them a sum of its own ("give them 45 each").
+    them_each: bool,
 }
 
 impl Order {
@@ -188,10 +190,14 @@ impl Order {
             payee: payee.filter(|_| !open_payee),
             amount: amount.filter(|_| known),
             it,
+            them_each: pronoun && words(Tags::EACH),
         })
     }
 
     fn meant(&self, told: &[&Piece]) -> Option<Pair> {
+        if self.them_each {
+            return None;
+        }
         let with_values = |piece: &&&Piece| !(piece.amounts.is_empty() && piece.payees.is_empty());
         let told: Vec<&&Piece> = told.iter().filter(with_values).collect();
         if told.is_empty() || told.iter().any(|piece| piece.vetoed) {
@@ -233,6 +239,9 @@ impl Order {
     /// without values of its own means all that was told, where it says for each of them how much.
     fn meant_for_all(&self, told: &[&Piece]) -> Option<Vec<Pair>> {
         let bare = self.payee.is_none() && self.amount.is_none() && self.it;
+        if let (true, Some(amount)) = (self.them_each, self.amount) {
+            return all_with(told, amount);
+        }
         let told: Vec<&&Piece> = told
             .iter()
             .filter(|piece| !(piece.amounts.is_empty() && piece.payees.is_empty()))
@@ -279,6 +288,30 @@ impl Order {
                 .collect()
         })
     }
+}
+
+/// A sum for each of those that were told of and can be nobody else.
+fn all_with(told: &[&Piece], amount: AmountMention) -> Option<Vec<Pair>> {
+    let mut payees: Vec<&PayeeMention> = Vec::new();
+    for piece in told.iter().filter(|piece| !piece.payees.is_empty()) {
+        let known = piece
+            .payees
+            .iter()
+            .all(|payee| matches!(payee.who, Who::Target(_)));
+        if piece.vetoed || !known {
+            return None;
+        }
+        for payee in &piece.payees {
+            if !payees.iter().any(|before| before.who == payee.who) {
+                payees.push(payee);
+            }
+        }
+    }
+    let pair = |payee: &&PayeeMention| Pair {
+        payee: Some((*payee).clone()),
+        amount: Some(amount),
+    };
+    (payees.len() > 1).then(|| payees.iter().map(pair).collect())
 }
 
 fn piece(context: &Context, base: usize, tokens: &[Token], question: bool) -> Piece {
