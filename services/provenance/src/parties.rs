@@ -96,11 +96,11 @@ impl Scan<'_, '_> {
         // "to Niamh Kelleher full stop": behind a whole name with its capitals a small word is none of its words.
         let ended = self.ends_whole_name(token);
         let joins = |other: &Token| {
-            other.is_unknown()
-                && !(ended
-                    && !other.capital
-                    && other.start > token.start
-                    && !self.context.belongs_to(other, Signs::PAST))
+            let small = ended
+                && !other.capital
+                && other.start > token.start
+                && !self.context.belongs_to(other, Signs::PAST);
+            other.is_unknown() && !small
                 || other.kind == Kind::Quoted
                 || matches!(other.kind, Kind::Name { .. })
                     && self

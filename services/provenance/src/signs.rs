@@ -33,7 +33,8 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
             first.tags = Tags::MAKE;
         }
         if sign.signs.has(Signs::PAYS) && first.kind == Kind::Word {
-            first.tags = Tags::PAY;
+            let kept = Tags::FRAME.union(Tags::IT).union(Tags::PRONOUN);
+            first.tags = first.tags.only(kept).union(Tags::PAY);
         }
         if sign.signs.has(Signs::SIGN_OFF) {
             sign_off(tokens, sign.end);

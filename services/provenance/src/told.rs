@@ -277,9 +277,25 @@ impl Order {
             let each = told.iter().any(|piece| piece.each);
             return each.then(|| payees.iter().map(|payee| pair(payee, amount)).collect());
         }
-        let one_by_one = told
-            .iter()
-            .all(|piece| piece.payees.len() == 1 && piece.amounts.len() == 1 && !piece.each);
+        let in_turn = |piece: &Piece| {
+            piece
+                .payees
+                .iter()
+                .zip(&piece.amounts)
+                .zip(1..)
+                .all(|((payee, amount), next)| {
+                    let follows = piece
+                        .payees
+                        .get(next)
+                        .is_none_or(|next| amount.at.span.end <= next.at.span.start);
+                    payee.at.span.end <= amount.at.span.start && follows
+                })
+        };
+        let one_by_one = told.iter().all(|piece| {
+            piece.payees.len() == piece.amounts.len()
+                && !piece.each
+                && (piece.payees.len() == 1 || in_turn(piece))
+        });
         one_by_one.then(|| {
             payees
                 .iter()
@@ -361,9 +377,9 @@ fn piece(context: &Context, base: usize, tokens: &[Token], question: bool) -> Pi
                 };
                 // "Sandra's 18.50" against "Alice's mother".
                 let owner = *possessive
-                    && !tokens
-                        .get(index + 1)
-                        .is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
+                    && !tokens.get(index + 1).is_some_and(|next| {
+                        matches!(next.kind, Kind::Amount(_)) || next.has(Tags::DEBT)
+                    });
                 let who = if token.pasted {
                     Who::Open(Reason::Pasted)
                 } else if owner {

@@ -16,7 +16,10 @@ const ENDING: usize = 2;
 
 /// A language's words by their first letter and their length.
 #[derive(Debug, Default)]
-pub(crate) struct Typos(HashMap<(char, usize), Vec<(Box<str>, Tags)>>);
+pub(crate) struct Typos(HashMap<(char, usize), Vec<Entry>>);
+
+/// A word and what it does.
+type Entry = (Box<str>, Tags);
 
 impl Typos {
     /// Adds a word that stands alone in a language file, with what it does there.
@@ -40,7 +43,7 @@ impl Typos {
         if letters.len() + 1 < LETTERS_MIN {
             return None;
         }
-        let mut meant: Option<&(Box<str>, Tags)> = None;
+        let mut meant: Option<&Entry> = None;
         let firsts = [letters[0], letters[1]];
         for first in &firsts[..1 + usize::from(firsts[0] != firsts[1])] {
             for length in letters.len() - 1..=letters.len() + 1 {
