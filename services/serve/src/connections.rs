@@ -76,6 +76,13 @@ impl Connection {
         self.state.evicted.notified().await;
     }
 
+    /// Takes in a request that has arrived whole, until its answer is written.
+    pub(crate) fn working(&self) -> Working<'_> {
+        let state = &*self.state;
+        state.requests_in_progress.fetch_add(1, Ordering::AcqRel);
+        Working(state)
+    }
+
     /// Takes in a request whose head has arrived.
     ///
     /// It is in progress from the last byte of its body on: before that nothing has been done for it, and
@@ -92,6 +99,16 @@ impl Drop for Connection {
     fn drop(&mut self) {
         let mut open = self.all.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.by_age.remove(&self.id);
+    }
+}
+
+/// One request that arrived whole.
+#[derive(Debug)]
+pub(crate) struct Working<'c>(&'c State);
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        self.0.requests_in_progress.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

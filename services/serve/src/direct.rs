@@ -6,38 +6,90 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
-use http::{Method, Request};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
 
+use crate::Problem;
 use crate::finish::{self, DeadlineBody};
 use crate::guard::{self, Allowed};
 use crate::limits::Limits;
+use crate::plain::Answer;
 
 /// What a handler's answer is until it is there.
-pub type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
+pub type Answering<A> = Pin<Box<dyn Future<Output = A> + Send>>;
 
 /// `POST` of one path.
 #[derive(Clone)]
 pub struct Direct {
     path: &'static str,
+    uri: Uri,
+    line: Arc<[u8]>,
     allowed: Arc<Allowed>,
-    handler: Arc<dyn Fn(Request<Body>) -> Answering + Send + Sync>,
+    handler: Arc<dyn Fn(Request<Body>) -> Answering<Response> + Send + Sync>,
+    plain: Arc<dyn Fn(HeaderMap, Bytes) -> Answering<Answer> + Send + Sync>,
 }
 
 impl Direct {
     /// `POST path` is answered by this handler, which bounds what it reads of the body itself. Who may ask
     /// is checked as [`guard::check_host_and_origin`] does.
+    ///
+    /// `plain` is the same handler for requests whose headers and body are all there; it is asked where
+    /// nothing about a request is special, which is nearly always.
     pub fn post(
         path: &'static str,
         allowed: Arc<Allowed>,
-        handler: impl Fn(Request<Body>) -> Answering + Send + Sync + 'static,
+        handler: impl Fn(Request<Body>) -> Answering<Response> + Send + Sync + 'static,
+        plain: impl Fn(HeaderMap, Bytes) -> Answering<Answer> + Send + Sync + 'static,
     ) -> Self {
         Self {
             path,
+            uri: Uri::from_static(path),
+            line: format!("POST {path} HTTP/1.1\r\n").into_bytes().into(),
             allowed,
             handler: Arc::new(handler),
+            plain: Arc::new(plain),
         }
+    }
+
+    /// The first line of its plain requests.
+    pub(crate) fn line(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// Whether whoever asks may ask here.
+    pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
+        guard::check(&self.allowed, &self.uri, headers).is_ok()
+    }
+
+    /// Answers a plain request of somebody who may ask.
+    pub(crate) async fn answer_plain(&self, headers: HeaderMap, body: Bytes) -> Answer {
+        let answering = catch_unwind(AssertUnwindSafe(|| (self.plain)(headers, body)));
+        let mut answering = match answering {
+            Ok(answering) => answering,
+            Err(panic) => return finish::after_panic(panic).into(),
+        };
+        let answered = std::future::poll_fn(|context| {
+            let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
+            polled.unwrap_or_else(|panic| Poll::Ready(finish::after_panic(panic).into()))
+        });
+        match answered.await {
+            Answer::Response(response) => finish::as_problem(response).into(),
+            whole @ Answer::Whole(_) => whole,
+        }
+    }
+
+    /// The answer to whoever announced a body and did not send it. Its connection ends with it.
+    pub(crate) fn too_slow() -> Response {
+        let problem = Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "request_timeout",
+            "The message was not sent in time",
+        );
+        let mut response = problem.into_response();
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+        response
     }
 
     /// Whether this is its request.
@@ -117,7 +169,12 @@ mod tests {
             origins: Vec::new(),
         });
         let fast = Fast {
-            direct: Direct::post("/direct", allowed, |request| Box::pin(answer(request))),
+            direct: Direct::post(
+                "/direct",
+                allowed,
+                |request| Box::pin(answer(request)),
+                |_, body| Box::pin(async { answer(Request::new(Body::from(body))).await.into() }),
+            ),
             workers: Arc::new(Workers::start().unwrap()),
         };
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -2,15 +2,17 @@
 
 use std::convert::Infallible;
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request};
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -22,6 +24,7 @@ use crate::connections::{Connection, Connections};
 use crate::direct::Direct;
 use crate::finish;
 use crate::limits::{self, Limits};
+use crate::plain::{self, Ended};
 use crate::workers::Workers;
 
 /// Pause after a failed accept, so that a full descriptor table does not spin the loop.
@@ -108,7 +111,7 @@ pub async fn stopping() {
 }
 
 /// Resolves once the value is true, or its sender is gone.
-async fn until_true(value: &mut watch::Receiver<bool>) {
+pub(crate) async fn until_true(value: &mut watch::Receiver<bool>) {
     let _ = value.wait_for(|value| *value).await;
 }
 
@@ -159,6 +162,7 @@ pub(crate) async fn serve_within(
 
 /// Who answers one request.
 enum Answerer {
+    Known(Response),
     Direct(Direct),
     Router(Router),
 }
@@ -216,20 +220,52 @@ impl Service {
         });
     }
 
-    async fn serve(mut self, stream: TcpStream, connection: Connection) {
+    async fn serve(self, mut stream: TcpStream, connection: Connection) {
+        let ended = match &self.direct {
+            Some(direct) => {
+                plain::serve(
+                    &mut stream,
+                    direct,
+                    &self.limits,
+                    &connection,
+                    &self.stopped,
+                )
+                .await
+            }
+            None => return self.serve_all(stream, connection, None).await,
+        };
+        let Ended::Other { read, answer } = ended else {
+            return;
+        };
+        let (reads, writes) = stream.into_split();
+        let io = tokio::io::join(std::io::Cursor::new(read).chain(reads), writes);
+        self.serve_all(io, connection, answer).await;
+    }
+
+    /// Serves whatever a connection says. `first` is the answer to its first request, where it is known.
+    async fn serve_all(
+        mut self,
+        io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        connection: Connection,
+        first: Option<Response>,
+    ) {
         let connection = Arc::new(connection);
         let of_requests = Arc::clone(&connection);
         let (router, limits) = (self.router, self.limits);
         let direct = self.direct;
+        let first = Mutex::new(first);
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let in_progress = of_requests.begin();
-            let answerer = match &direct {
-                Some(direct) if direct.takes(&request) => Answerer::Direct(direct.clone()),
+            let known = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let answerer = match (known, &direct) {
+                (Some(known), _) => Answerer::Known(known),
+                (None, Some(direct)) if direct.takes(&request) => Answerer::Direct(direct.clone()),
                 _ => Answerer::Router(router.clone()),
             };
             async move {
                 let request = request.map(|body| in_progress.from_read(Body::new(body)));
                 let response = match answerer {
+                    Answerer::Known(known) => after(request, known).await,
                     Answerer::Direct(direct) => direct.answer(&limits, request).await,
                     Answerer::Router(router) => router.oneshot(request).await?,
                 };
@@ -241,7 +277,7 @@ impl Service {
             .header_read_timeout(self.limits.head_read_time_out)
             .max_buf_size(limits::HEAD_BYTES_MAX)
             .max_headers(limits::HEADERS_MAX)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(io), service);
         let mut serving = std::pin::pin!(serving);
         // What ends a connection early (a closed peer, a time-out, a broken request) is the client's affair.
         tokio::select! {
@@ -253,6 +289,14 @@ impl Service {
             }
         }
     }
+}
+
+/// The answer that is known, once the request was read again. One that ends its connection waits for nothing.
+async fn after(request: Request<Body>, known: Response) -> Response {
+    if !known.headers().contains_key(http::header::CONNECTION) {
+        let _ = axum::body::to_bytes(request.into_body(), plain::BODY_BYTES_MAX).await;
+    }
+    known
 }
 
 #[cfg(test)]

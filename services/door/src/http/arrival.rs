@@ -42,9 +42,24 @@ pub async fn arrive(identity: &Identity, request: Request) -> Result<Arrived, Bo
     let body = axum::body::to_bytes(body, MESSAGE_BYTES_MAX)
         .await
         .map_err(|error| Box::new(unread(&error)))?;
-    match identity.verify(&parts.headers, clock::unix_seconds()) {
+    identify(identity, parts.headers, body)
+}
+
+/// Finds out whose a message is.
+///
+/// # Errors
+/// The response, when it is no message or its sender is nobody.
+pub fn identify(
+    identity: &Identity,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Arrived, Box<Response>> {
+    if !is_json(&headers) {
+        return Err(Box::new(Problem::unsupported_media_type().into_response()));
+    }
+    match identity.verify(&headers, clock::unix_seconds()) {
         Ok(caller) => Ok(Arrived {
-            headers: parts.headers,
+            headers,
             body,
             caller,
         }),
@@ -55,7 +70,7 @@ pub async fn arrive(identity: &Identity, request: Request) -> Result<Arrived, Bo
                 return Err(Box::new(respond_refusal(&refusal, error.id.as_deref())));
             }
             tracing::warn!(%reason, "Refused a message without a good token");
-            Err(Box::new(unauthorized(identity, &parts.headers)))
+            Err(Box::new(unauthorized(identity, &headers)))
         }
     }
 }

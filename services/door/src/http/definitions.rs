@@ -64,7 +64,7 @@ async fn read_pages(
         let body = Bytes::from(question(session.is_none(), cursor.as_deref()));
         let (call, mut ending) =
             record_own_question(&gate.door, caller, 0, &body).map_err(ForwardError::NotRecorded)?;
-        let sent = gate.send(headers.clone(), caller, &call, ending.leaf(), body);
+        let sent = gate.send(&headers, caller, &call, ending.leaf(), body);
         let answer = sent.await.inspect_err(|_| ending.failed())?;
         ending.head(answer.status().as_u16());
         let events = is_event_stream(answer.headers());

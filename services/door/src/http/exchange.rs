@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use countersign_journal::Mode;
 use countersign_policy::Counted;
-use countersign_serve::{Problem, Verbatim};
+use countersign_serve::{Answer, Problem, Verbatim, Whole};
 use countersign_wire::{Frame, Kind};
 use http::{HeaderMap, StatusCode, header};
 
-use super::arrival::{Arrived, arrive};
+use super::arrival::{Arrived, arrive, identify};
 use super::definitions;
 use super::gate::{Gate, is_event_stream};
 use super::lines::Coming;
@@ -23,7 +23,7 @@ use super::mirrored;
 use super::relay::{Questions, Relayed};
 use super::sessions::{Found, SESSION, Session, Streaming};
 use super::streams;
-use super::upstream::{forwarded_headers, read_whole, returned_headers};
+use super::upstream::read_whole;
 use crate::caller::Caller;
 use crate::judge::asked::{Asked, Key, NotOpened, Open};
 use crate::judge::message::{Message, OnHold, Passage, Ruling};
@@ -33,31 +33,43 @@ use crate::telemetry::Parent;
 
 /// `POST /mcp`.
 pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Response {
+    match arrive(&gate.identity, request).await {
+        Ok(arrived) => answer(&gate, arrived).await.into_response(),
+        Err(response) => *response,
+    }
+}
+
+/// `POST /mcp`, where all of the message is there.
+pub async fn post_whole(gate: Arc<Gate>, headers: HeaderMap, body: Bytes) -> Answer {
+    match identify(&gate.identity, headers, body) {
+        Ok(arrived) => answer(&gate, arrived).await,
+        Err(response) => Answer::Response(*response),
+    }
+}
+
+async fn answer(gate: &Arc<Gate>, arrived: Arrived) -> Answer {
     let Arrived {
         headers,
         body,
         caller,
-    } = match arrive(&gate.identity, request).await {
-        Ok(arrived) => arrived,
-        Err(response) => return *response,
-    };
+    } = arrived;
     let (caller, session) = match gate.sessions.find(&headers, &caller) {
         Found::None => (caller, None),
         Found::Session(session) => (caller.in_session(&session.name), Some(session)),
-        Found::Unknown => return streams::unknown_session(),
+        Found::Unknown => return streams::unknown_session().into(),
     };
     let message = match Message::new(&gate.door, &caller, 0, &body) {
         Ok(message) => message.sent_in(Parent::of_headers(&headers)),
-        Err(refusal) => return respond_refusal(&refusal, None),
+        Err(refusal) => return refused(&refusal, None),
     };
     if message.count() != Counted::Within {
-        return Problem::too_many_requests().into_response();
+        return Problem::too_many_requests().into_response().into();
     }
     match &Frame::read(&body) {
-        Err(error) => respond_refusal(&message.malformed(error), error.id.as_deref()),
+        Err(error) => refused(&message.malformed(error), error.id.as_deref()),
         Ok(frame) => {
             let exchange = Exchange {
-                gate: &gate,
+                gate,
                 caller: &caller,
                 session: session.as_ref(),
                 message: &message,
@@ -66,11 +78,15 @@ pub async fn post_message(State(gate): State<Arc<Gate>>, request: Request) -> Re
                 body: &body,
             };
             match exchange.pass().await {
-                Ok(response) => response,
-                Err(refusal) => respond_refusal(&refusal, frame.id_raw()),
+                Ok(answer) => answer,
+                Err(refusal) => refused(&refusal, frame.id_raw()),
             }
         }
     }
+}
+
+fn refused(refusal: &Refusal, id: Option<&str>) -> Answer {
+    respond_refusal(refusal, id).into()
 }
 
 /// A refusal as a response. `id` is the raw JSON of the id to answer under.
@@ -97,7 +113,7 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    async fn pass(&self) -> Result<Response, Refusal> {
+    async fn pass(&self) -> Result<Answer, Refusal> {
         if self.frame.kind() == Kind::Answer {
             return self.pass_answer().await;
         }
@@ -130,11 +146,11 @@ impl Exchange<'_> {
     }
 
     /// Passes the client's answer on, when the server asked for it in this session.
-    async fn pass_answer(&self) -> Result<Response, Refusal> {
+    async fn pass_answer(&self) -> Result<Answer, Refusal> {
         let holds = self.gate.door.holds().filter(|_| self.session.is_some());
         if holds.is_some_and(|holds| holds.take_answer(&self.caller.identity, self.frame)) {
             // The door's own question about a held call.
-            return Ok(StatusCode::ACCEPTED.into_response());
+            return Ok(StatusCode::ACCEPTED.into_response().into());
         }
         let asked = self
             .session
@@ -145,13 +161,11 @@ impl Exchange<'_> {
             return Err(self.message.refuse(Some(self.frame), "frame", refusal));
         }
         let leaf = self.message.pass_answer(self.frame)?;
-        let headers = forwarded_headers(self.headers);
         let call = &self.message.call;
-        let sent = self
-            .gate
-            .send(headers, self.caller, call, leaf, self.body.clone());
+        let body = self.body.clone();
+        let sent = self.gate.send(self.headers, self.caller, call, leaf, body);
         match sent.await {
-            Ok(answer) => Ok(acknowledged(&answer)),
+            Ok(answer) => Ok(acknowledged(answer)),
             Err(error) => Err(error.refusal().with_receipt(leaf)),
         }
     }
@@ -191,7 +205,7 @@ impl Exchange<'_> {
         Err(self.message.refuse(Some(self.frame), "pin", refusal))
     }
 
-    async fn forward(&self, passage: Passage) -> Result<Response, Refusal> {
+    async fn forward(&self, passage: Passage) -> Result<Answer, Refusal> {
         let Passage {
             leaf,
             ticket,
@@ -222,9 +236,8 @@ impl Exchange<'_> {
             true => self.body.clone(),
             false => Bytes::from(edits.apply(self.body).into_owned()),
         };
-        let headers = forwarded_headers(self.headers);
         let call = &self.message.call;
-        let sent = self.gate.send(headers, self.caller, call, leaf, body);
+        let sent = self.gate.send(self.headers, self.caller, call, leaf, body);
         let mut asked = asked;
         let answer = match sent.await {
             Ok(answer) => answer,
@@ -238,7 +251,7 @@ impl Exchange<'_> {
         };
         let Some(mut asked) = asked else {
             self.note_notification();
-            return Ok(acknowledged(&answer));
+            return Ok(acknowledged(answer));
         };
         let session = match self.session {
             Some(session) => Some(Arc::clone(session)),
@@ -262,7 +275,7 @@ impl Exchange<'_> {
                 }
             };
             let relayed = Relayed::new(Arc::clone(self.gate), self.caller.clone(), body, questions);
-            return Ok(respond(head.status, &head.headers, Body::new(relayed)));
+            return Ok(respond(head.status, head.headers, Body::new(relayed)).into());
         }
         self.answer_whole(head, body, asked).await
     }
@@ -294,7 +307,7 @@ impl Exchange<'_> {
         head: http::response::Parts,
         body: Coming,
         mut asked: Asked,
-    ) -> Result<Response, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let leaf = asked.ending.leaf();
         let whole = read_whole(body).await.map_err(|error| {
             asked.ending.failed();
@@ -326,9 +339,13 @@ impl Exchange<'_> {
         match judged {
             Some(Ok(shown)) => {
                 asked.ending.answered(whole.len() as u64);
-                // Noted when the answer is on its way: nobody waits for that.
-                tokio::spawn(async move { drop(asked) });
-                Ok(respond(head.status, &head.headers, Body::from(shown)))
+                Ok(Answer::Whole(Whole {
+                    status: head.status,
+                    headers: head.headers,
+                    body: shown,
+                    // How the call ended is noted when its answer is on its way.
+                    afterwards: Some(Box::new(asked)),
+                }))
             }
             Some(Err(refusal)) => {
                 asked.ending.failed();
@@ -356,17 +373,22 @@ fn cancelled(frame: &Frame<'_>) -> Option<Key> {
 }
 
 /// The answer to a message that asks nothing: its status, and none of its words.
-fn acknowledged(answer: &http::Response<Coming>) -> Response {
-    let mut headers = answer.headers().clone();
-    headers.remove(header::CONTENT_TYPE);
-    respond(answer.status(), &headers, Body::empty())
+fn acknowledged(answer: http::Response<Coming>) -> Answer {
+    let (mut head, _) = answer.into_parts();
+    head.headers.remove(header::CONTENT_TYPE);
+    Answer::Whole(Whole {
+        status: head.status,
+        headers: head.headers,
+        body: Bytes::new(),
+        afterwards: None,
+    })
 }
 
-/// An answer of the server's, with those of its headers that reach the client.
-pub fn respond(status: StatusCode, headers: &HeaderMap, body: Body) -> Response {
+/// An answer of the server's.
+pub fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
     let mut response = body.into_response();
     *response.status_mut() = status;
-    response.headers_mut().extend(returned_headers(headers));
+    *response.headers_mut() = headers;
     response.extensions_mut().insert(Verbatim);
     response
 }

@@ -66,13 +66,14 @@ impl ForwardError {
 }
 
 impl Gate {
-    /// Signs the token of a recorded call, where the server wants one, and sends the call.
+    /// Signs the token of a recorded call, where the server wants one, and sends the call with those of the
+    /// client's headers that the protocol needs.
     ///
     /// # Errors
     /// [`ForwardError`].
     pub async fn send(
         &self,
-        headers: HeaderMap,
+        headers: &HeaderMap,
         caller: &Caller,
         call: &[u8; 16],
         leaf: Hash,

@@ -16,10 +16,13 @@ use super::streams;
 
 /// `POST /mcp` without the router in between; [`router`] has it, too, for whoever serves it alone.
 pub fn direct(gate: Arc<Gate>, allowed: Allowed) -> Direct {
-    Direct::post("/mcp", Arc::new(allowed), move |request| {
-        let gate = Arc::clone(&gate);
-        Box::pin(exchange::post_message(State(gate), request))
-    })
+    let plain = Arc::clone(&gate);
+    Direct::post(
+        "/mcp",
+        Arc::new(allowed),
+        move |request| Box::pin(exchange::post_message(State(Arc::clone(&gate)), request)),
+        move |headers, body| Box::pin(exchange::post_whole(Arc::clone(&plain), headers, body)),
+    )
 }
 
 /// The routes: one that speaks MCP, one that says the process is up, and what whoever has no token needs to

@@ -47,11 +47,11 @@ pub async fn get_stream(State(gate): State<Arc<Gate>>, request: Request) -> Resp
             if !is_event_stream(&head.headers) {
                 let mut headers = head.headers;
                 headers.remove(header::CONTENT_TYPE);
-                return respond(head.status, &headers, Body::empty());
+                return respond(head.status, headers, Body::empty());
             }
             let questions = Questions::of(Streaming::new(session));
             let relayed = Relayed::new(gate, caller, body, questions);
-            respond(head.status, &head.headers, Body::new(relayed))
+            respond(head.status, head.headers, Body::new(relayed))
         }
     }
 }
@@ -73,7 +73,7 @@ pub async fn delete_session(State(gate): State<Arc<Gate>>, request: Request) -> 
             }
             let mut headers = answer.headers().clone();
             headers.remove(header::CONTENT_TYPE);
-            respond(answer.status(), &headers, Body::empty())
+            respond(answer.status(), headers, Body::empty())
         }
         Err(error) => {
             gate.sessions.remove(&session);

@@ -1,24 +1,24 @@
-//! The server behind the door, over pooled HTTP connections.
+//! The server behind the door, over kept HTTP connections.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_identity::REQUEST_HEADER;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri, header};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, Uri, header};
+use http_body_util::{BodyExt as _, Limited};
 
-use super::lines::{Coming, ConnectError, Lines};
+use super::lines::{Coming, ConnectError, LineError, Lines};
 use super::tls::{TlsError, connector, is_server};
 use crate::config::UpstreamConfig;
 
 /// How long a connection may take.
 const CONNECT_TIME_OUT: Duration = Duration::from_secs(2);
-/// How long the head of an answer may take.
-const HEAD_TIME_OUT: Duration = Duration::from_secs(60);
 /// Longest answer that is read whole, in bytes.
 pub const WHOLE_BYTES_MAX: usize = 8 << 20;
 /// How long an answer that is read whole may take.
 const WHOLE_TIME_OUT: Duration = Duration::from_secs(30);
+/// A body up to here is written together with its head.
+const TOGETHER_BYTES_MAX: usize = 16 * 1024;
 
 /// Why the server behind the door cannot be asked, or did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -32,15 +32,18 @@ pub enum UpstreamError {
     /// The request could not be made.
     #[error("make a request")]
     Request(#[from] http::Error),
+    /// The configuration sets a header that says how a request is framed.
+    #[error("read the headers of a server: the door alone sets {0}")]
+    Framing(HeaderName),
     /// There is no connection to be had.
     #[error("connect to the server behind the door")]
     Connect(#[source] ConnectError),
     /// The connection failed before anything of the request was written.
     #[error("ask the server behind the door")]
-    NotSent(#[source] hyper::Error),
+    NotSent(#[source] LineError),
     /// The connection failed.
     #[error("ask the server behind the door")]
-    Connection(#[source] hyper::Error),
+    Connection(#[source] LineError),
     /// It took too long.
     #[error("ask the server behind the door: no answer in time")]
     TimeOut,
@@ -56,6 +59,7 @@ impl UpstreamError {
             Self::Address
             | Self::Tls(_)
             | Self::Request(_)
+            | Self::Framing(_)
             | Self::Connect(_)
             | Self::NotSent(_) => true,
             Self::Connection(_) | Self::TimeOut | Self::Answer(_) => false,
@@ -68,10 +72,9 @@ pub struct Upstream {
     name: Box<str>,
     uri: Uri,
     /// What the policy adds to every request; the values may be secrets.
-    headers: Vec<(HeaderName, HeaderValue)>,
+    headers: HeaderMap,
     lines: Lines,
-    /// What the request line names, and what `Host` does.
-    target: Uri,
+    /// What `Host` says.
     host: HeaderValue,
 }
 
@@ -87,30 +90,31 @@ impl Upstream {
             return Err(UpstreamError::Address);
         }
         let connector = connector(&uri, CONNECT_TIME_OUT)?;
-        let target = Uri::try_from(uri.path());
         Ok(Self {
             name: config.name.as_str().into(),
-            target: target.map_err(|_| UpstreamError::Address)?,
             host: host(&uri).ok_or(UpstreamError::Address)?,
             lines: Lines::new(uri.clone(), connector),
             uri,
-            headers: Vec::new(),
+            headers: HeaderMap::new(),
         })
     }
 
     /// The same server, with headers that every request carries.
     ///
     /// # Errors
-    /// [`UpstreamError::Request`] when one is no header.
+    /// [`UpstreamError::Request`] when one is no header, [`UpstreamError::Framing`] when one is the door's own.
     pub fn with_headers<'h>(
         mut self,
         headers: impl Iterator<Item = (&'h str, &'h str)>,
     ) -> Result<Self, UpstreamError> {
         for (name, value) in headers {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(http::Error::from)?;
+            if is_framing(&name) {
+                return Err(UpstreamError::Framing(name));
+            }
             let mut value = HeaderValue::from_str(value).map_err(http::Error::from)?;
             value.set_sensitive(true);
-            self.headers.push((name, value));
+            self.headers.insert(name, value);
         }
         Ok(self)
     }
@@ -125,7 +129,8 @@ impl Upstream {
         self.uri.path()
     }
 
-    /// Sends one message and returns once the head of the answer is there.
+    /// Sends one message of a client's and returns once the head of the answer is there. Of its headers go
+    /// along what the protocol needs.
     ///
     /// Dropping the future or the answer's body ends the request.
     ///
@@ -133,14 +138,16 @@ impl Upstream {
     /// [`UpstreamError`].
     pub async fn send(
         &self,
-        headers: HeaderMap,
+        client: &HeaderMap,
         token: Option<&str>,
         body: Bytes,
     ) -> Result<Response<Coming>, UpstreamError> {
-        self.ask(Method::POST, headers, token, body).await
+        let forwarded = client.iter().filter(|(name, _)| is_forwarded(name));
+        let head = self.head(&Method::POST, forwarded, token, &body)?;
+        self.pass(head, body).await
     }
 
-    /// As [`Upstream::send`], with another method than POST.
+    /// Asks with these headers and whatever method.
     ///
     /// # Errors
     /// [`UpstreamError`].
@@ -151,36 +158,84 @@ impl Upstream {
         token: Option<&str>,
         body: Bytes,
     ) -> Result<Response<Coming>, UpstreamError> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(self.target.clone())
-            .body(Full::new(body))?;
-        *request.headers_mut() = headers;
-        request
-            .headers_mut()
-            .insert(header::HOST, self.host.clone());
+        let head = self.head(&method, headers.iter(), token, &body)?;
+        self.pass(head, body).await
+    }
+
+    async fn pass(&self, head: Vec<u8>, body: Bytes) -> Result<Response<Coming>, UpstreamError> {
+        let body = match body.len() <= TOGETHER_BYTES_MAX {
+            true => &[],
+            false => &body[..],
+        };
+        self.lines.send(&head, body).await
+    }
+
+    /// The bytes of a request up to its body, and a short body with them.
+    fn head<'h>(
+        &self,
+        method: &Method,
+        headers: impl Iterator<Item = (&'h HeaderName, &'h HeaderValue)>,
+        token: Option<&str>,
+        body: &[u8],
+    ) -> Result<Vec<u8>, UpstreamError> {
+        let mut head = Vec::with_capacity(512 + body.len().min(TOGETHER_BYTES_MAX));
+        head.extend_from_slice(method.as_str().as_bytes());
+        head.push(b' ');
+        head.extend_from_slice(self.uri.path().as_bytes());
+        head.extend_from_slice(b" HTTP/1.1\r\n");
+        let mut line = |name: &str, value: &[u8]| {
+            head.extend_from_slice(name.as_bytes());
+            head.extend_from_slice(b": ");
+            head.extend_from_slice(value);
+            head.extend_from_slice(b"\r\n");
+        };
+        line("host", self.host.as_bytes());
+        for (name, value) in headers {
+            if !is_framing(name) && !self.headers.contains_key(name) {
+                line(name.as_str(), value.as_bytes());
+            }
+        }
         for (name, value) in &self.headers {
-            request.headers_mut().insert(name.clone(), value.clone());
+            line(name.as_str(), value.as_bytes());
         }
         if let Some(token) = token {
-            let mut token = HeaderValue::from_str(token).map_err(http::Error::from)?;
-            token.set_sensitive(true);
-            request
-                .headers_mut()
-                .insert(HeaderName::from_static(REQUEST_HEADER), token);
+            let token = HeaderValue::from_str(token).map_err(http::Error::from)?;
+            line(REQUEST_HEADER, token.as_bytes());
         }
-        match tokio::time::timeout(HEAD_TIME_OUT, self.lines.send(request)).await {
-            Ok(answered) => answered,
-            Err(_) => Err(UpstreamError::TimeOut),
+        if *method == Method::POST || !body.is_empty() {
+            line("content-length", body.len().to_string().as_bytes());
         }
+        head.extend_from_slice(b"\r\n");
+        if body.len() <= TOGETHER_BYTES_MAX {
+            head.extend_from_slice(body);
+        }
+        Ok(head)
     }
+}
+
+/// Headers that say where a request goes and how it is framed.
+fn is_framing(name: &HeaderName) -> bool {
+    [
+        header::HOST,
+        header::CONTENT_LENGTH,
+        header::TRANSFER_ENCODING,
+        header::CONNECTION,
+        header::UPGRADE,
+        header::EXPECT,
+        header::TRAILER,
+        header::TE,
+    ]
+    .contains(name)
 }
 
 /// Reads an answer whole.
 ///
 /// # Errors
 /// [`UpstreamError`] when it is too long, takes too long or is cut off.
-pub async fn read_whole(body: Coming) -> Result<Bytes, UpstreamError> {
+pub async fn read_whole(mut body: Coming) -> Result<Bytes, UpstreamError> {
+    if let Some(whole) = body.take_whole(WHOLE_BYTES_MAX) {
+        return Ok(whole);
+    }
     let read = Limited::new(body, WHOLE_BYTES_MAX).collect();
     match tokio::time::timeout(WHOLE_TIME_OUT, read).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
@@ -208,32 +263,19 @@ fn host(uri: &Uri) -> Option<HeaderValue> {
 pub fn forwarded_headers(client: &HeaderMap) -> HeaderMap {
     let mut forwarded = HeaderMap::with_capacity(client.len());
     for (name, value) in client {
-        let passes = matches!(
-            name.as_str(),
-            "accept" | "content-type" | "last-event-id" | "traceparent" | "tracestate"
-        ) || name.as_str().starts_with("mcp-");
-        if passes {
+        if is_forwarded(name) {
             forwarded.append(name.clone(), value.clone());
         }
     }
     forwarded
 }
 
-/// The server's headers that reach the client.
-pub fn returned_headers(server: &HeaderMap) -> HeaderMap {
-    let mut returned = HeaderMap::with_capacity(server.len());
-    for (name, value) in server {
-        let passes = *name == header::CONTENT_TYPE
-            || *name == header::CACHE_CONTROL
-            || *name == header::RETRY_AFTER
-            || *name == header::ALLOW
-            || name.as_str() == "x-accel-buffering"
-            || name.as_str().starts_with("mcp-");
-        if passes {
-            returned.append(name.clone(), value.clone());
-        }
-    }
-    returned
+fn is_forwarded(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    matches!(
+        name,
+        "accept" | "content-type" | "last-event-id" | "traceparent" | "tracestate"
+    ) || name.starts_with("mcp-")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use bytes::Bytes;
+use countersign_serve::Answer;
 use countersign_wire::Frame;
 use http::HeaderMap;
 
@@ -73,7 +74,7 @@ impl Exchange<'_> {
         &self,
         passage: Passage,
         on_hold: OnHold,
-    ) -> Result<Response, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let mut held = self.leave(passage, on_hold)?;
         let question = held.question.take();
         if !waiting::reads_events(self.headers) {
@@ -89,10 +90,8 @@ impl Exchange<'_> {
             headers: self.headers.clone(),
             body: self.body.clone(),
         };
-        Ok(waiting::respond_later(
-            Box::pin(later.answer(held)),
-            question,
-        ))
+        let later = Box::pin(later.answer(held));
+        Ok(waiting::respond_later(later, question).into())
     }
 }
 
@@ -190,6 +189,9 @@ impl Later {
             Ok(passage) => exchange.forward(passage).await,
             Err(refusal) => Err(refusal),
         };
-        answered.unwrap_or_else(|refusal| respond_refusal(&refusal, frame.id_raw()))
+        match answered {
+            Ok(answer) => answer.into_response(),
+            Err(refusal) => respond_refusal(&refusal, frame.id_raw()),
+        }
     }
 }
