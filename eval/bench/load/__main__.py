@@ -8,7 +8,7 @@ Every round starts each target once, in rotated order. A target is an object:
 "{server...}" becomes the echo server's words, "{server}" inside a word its quoted command line, "{echo}" its file.
 "needs" lists commands that run beside the target. "headers_from" is a command that prints more headers as JSON.
 
-Figures: cold = start to the answer of initialize; p50 and p99 = one call at a time; rps1 and rps32 = calls a second with
+Figures: cold = start to the answer of initialize; p10, p50 and p99 = one call at a time; rps1 and rps32 = calls a second with
 1 and 32 in flight; cpu = processor time a call with 32 in flight; anonymous = memory, both of the target's processes
 without the echo server. Compare figures of one run only.
 """
@@ -62,7 +62,8 @@ def measure(t, a):
         k0 = cpu_ns(mine)
         lat32, wall32, e2 = c.load(parts, a.burst, 32, a.seconds)
         k1 = cpu_ns(mine)
-        return {"cold_ms": cold * 1e3, "first_ms": first * 1e3, "p50_us": pct(lat, .5) * 1e6,
+        return {"cold_ms": cold * 1e3, "first_ms": first * 1e3, "p10_us": pct(lat, .1) * 1e6,
+                "p50_us": pct(lat, .5) * 1e6,
                 "p99_us": pct(lat, .99) * 1e6, "rps1": len(lat) / wall, "rps32": len(lat32) / wall32,
                 "p99_32_us": pct(lat32, .99) * 1e6, "cpu_us": (k1 - k0) / 1e3 / max(1, len(lat32)),
                 "anonymous_mib": anonymous_mib(mine), "errors": e1 + e2, "calls": len(lat) + len(lat32)}

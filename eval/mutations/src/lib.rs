@@ -11,7 +11,15 @@ pub mod differential;
 )]
 #[path = "../../../services/door/src/http/events.rs"]
 mod events;
+mod http;
+mod lines;
 mod readers;
+#[expect(
+    dead_code,
+    reason = "the module of every listener, of which the reading is tried here"
+)]
+#[path = "../../../services/serve/src/plain/head.rs"]
+mod request;
 mod streams;
 
 /// What the door's own module of event streams takes from its surroundings.
@@ -43,7 +51,7 @@ pub fn run(name: &str, bytes: &[u8]) {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 7] = [
     Target {
         name: "strict-reader",
         corpus: "json",
@@ -68,5 +76,15 @@ pub const TARGETS: [Target; 5] = [
         name: "event-streams",
         corpus: "events",
         run: streams::pieces_make_no_difference,
+    },
+    Target {
+        name: "http-requests",
+        corpus: "requests",
+        run: http::plain_requests,
+    },
+    Target {
+        name: "http-answers",
+        corpus: "answers",
+        run: http::answers,
     },
 ];

@@ -21,12 +21,14 @@ const FLAGS: [&str; 7] = [
 /// A target with its own sanitizer needs the build machine named, so that build scripts go without.
 const MACHINE: &str = "x86_64-unknown-linux-gnu";
 /// The targets, and the folders of their seeds.
-const TARGETS: [(&str, &str); 5] = [
+const TARGETS: [(&str, &str); 7] = [
     ("strict_reader", "json"),
     ("differential", "json"),
     ("policy_loader", "policy"),
     ("receipts_and_proofs", "receipts"),
     ("event_streams", "events"),
+    ("http_requests", "requests"),
+    ("http_answers", "answers"),
 ];
 /// Most memory of one run, in megabytes, and the longest input, in bytes.
 const MEMORY: &str = "-rss_limit_mb=2048";

@@ -69,6 +69,9 @@ impl Chunks {
                     let Some(line) = line(bytes, TRAILER_BYTES_MAX - seen)? else {
                         return Ok(None);
                     };
+                    if line > 2 && !is_field(&bytes[..line - 2]) {
+                        return Err(LineError::Chunk);
+                    }
                     bytes.advance(line);
                     *self = match line {
                         2 => Self::End,
@@ -95,6 +98,16 @@ fn line(bytes: &[u8], longest: usize) -> Result<Option<usize>, LineError> {
         None if bytes.len() > longest => Err(LineError::Chunk),
         None => Ok(None),
     }
+}
+
+/// Whether a line has the form of a header: a name, a colon, a value.
+fn is_field(line: &[u8]) -> bool {
+    let Some(colon) = memchr::memchr(b':', line) else {
+        return false;
+    };
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.!#$%&'*+^`|~".contains(byte);
+    let in_value = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);
+    colon > 0 && line[..colon].iter().all(in_name) && line[colon..].iter().all(in_value)
 }
 
 /// The size that a line says, in at most fifteen hexadecimal digits.
@@ -159,6 +172,10 @@ mod tests {
             "ffffffffffffffffff\r\n",
             "0\r\nX: y\n\r\n",
             "0\r\n\n",
+            "0\r\n: y\r\n\r\n",
+            "0\r\nX\r\n\r\n",
+            "0\r\n X: y\r\n\r\n",
+            "0\r\nX: \0\r\n\r\n",
         ] {
             assert!(body(&[text.as_bytes()]).is_err(), "{text:?}");
         }
