@@ -14,10 +14,6 @@ mod events;
 mod http;
 mod lines;
 mod readers;
-#[expect(
-    dead_code,
-    reason = "the module of every listener, of which the reading is tried here"
-)]
 #[path = "../../../services/serve/src/plain/head.rs"]
 mod request;
 mod streams;

@@ -1,8 +1,11 @@
 //! The door's own readers of a server's answers, with what they take from their surroundings.
 
-#[expect(
-    dead_code,
-    reason = "the door's own module, of which the reading is tried here"
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "the door's own module, of which the reading is tried here"
+    )
 )]
 #[path = "../../../services/door/src/http/lines/answer.rs"]
 pub mod answer;

@@ -60,7 +60,7 @@ mod tests {
     async fn it_ends_when_the_last_time_given_ran_out() {
         let began = Instant::now();
         let mut patience = Patience::new(Duration::from_millis(20));
-        let mut end = |patience: &mut Patience, time| {
+        let renew = |patience: &mut Patience, time| {
             patience.renew(Duration::from_millis(time));
         };
         assert!(
@@ -68,17 +68,17 @@ mod tests {
                 .await
                 .is_pending()
         );
-        end(&mut patience, 60);
+        renew(&mut patience, 60);
         std::future::poll_fn(|context| patience.poll_end(context)).await;
         assert!(began.elapsed() >= Duration::from_millis(60));
-        end(&mut patience, 10_000);
+        renew(&mut patience, 10_000);
         assert!(
             std::future::poll_fn(|context| Poll::Ready(patience.poll_end(context)))
                 .await
                 .is_pending()
         );
         // A shorter time counts at once.
-        end(&mut patience, 10);
+        renew(&mut patience, 10);
         let ended = std::future::poll_fn(|context| patience.poll_end(context));
         assert!(
             tokio::time::timeout(Duration::from_secs(5), ended)

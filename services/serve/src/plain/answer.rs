@@ -64,7 +64,7 @@ pub(super) async fn whole(response: Response) -> Result<Whole, Response> {
     let has_body = !response.status().is_informational()
         && response.status() != StatusCode::NO_CONTENT
         && response.status() != StatusCode::NOT_MODIFIED;
-    if !has_body || !size.is_some_and(|size| size <= WHOLE_BYTES_MAX) {
+    if !has_body || size.is_none_or(|size| size > WHOLE_BYTES_MAX) {
         return Err(response);
     }
     let (head, body) = response.into_parts();

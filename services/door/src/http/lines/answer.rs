@@ -11,7 +11,7 @@ const HEADERS: [usize; 2] = [24, 128];
 
 /// How the body of an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
+pub enum Framing {
     /// After so many bytes.
     Length(u64),
     /// With the last chunk.
@@ -22,21 +22,21 @@ pub(super) enum Framing {
 
 /// The head of an answer.
 #[derive(Debug)]
-pub(super) struct Head {
+pub struct Head {
     /// Its status and those of its headers that reach the client.
-    pub(super) response: Response<()>,
-    pub(super) framing: Framing,
+    pub response: Response<()>,
+    pub framing: Framing,
     /// Whether the connection can be used again after the body.
-    pub(super) stays: bool,
+    pub stays: bool,
     /// Its bytes.
-    pub(super) length: usize,
+    pub length: usize,
 }
 
 /// Reads the head at the front of these bytes; none if it is not all there.
 ///
 /// # Errors
 /// [`LineError::Head`] when it is no head, or frames its body two ways.
-pub(super) fn read(bytes: &[u8]) -> Result<Option<Head>, LineError> {
+pub fn read(bytes: &[u8]) -> Result<Option<Head>, LineError> {
     let mut few = [httparse::EMPTY_HEADER; HEADERS[0]];
     let found = match parse(bytes, &mut few) {
         Err(httparse::Error::TooManyHeaders) => {
@@ -132,7 +132,7 @@ fn decimal(text: &[u8]) -> Option<u64> {
 }
 
 /// Whether a header of the server's reaches the client.
-pub(super) fn is_returned(name: &str) -> bool {
+pub fn is_returned(name: &str) -> bool {
     const RETURNED: [&str; 5] = [
         "content-type",
         "cache-control",

@@ -11,7 +11,7 @@ const TRAILER_BYTES_MAX: usize = 8 * 1024;
 
 /// Where in its chunks a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chunks {
+pub enum Chunks {
     /// Before a size.
     Size,
     /// Before so many bytes of a chunk.
@@ -29,7 +29,7 @@ impl Chunks {
     ///
     /// # Errors
     /// [`LineError::Chunk`] when this is no chunk.
-    pub(super) fn take(&mut self, bytes: &mut BytesMut) -> Result<Option<Bytes>, LineError> {
+    pub fn take(&mut self, bytes: &mut BytesMut) -> Result<Option<Bytes>, LineError> {
         loop {
             match *self {
                 Self::Size => {
