@@ -158,7 +158,10 @@ async fn a_record_that_vanishes_shuts_the_door_until_there_is_one_again() {
     let stand = Stand::new().await;
     assert_eq!(stand.post().call("echo", "{}").await.status, 200);
     let directory = stand.door.directory.clone();
-    std::fs::remove_dir_all(&directory).unwrap();
+    // At once: the door would put a file into a directory that is being emptied.
+    let aside = directory.with_extension("aside");
+    std::fs::rename(&directory, &aside).unwrap();
+    std::fs::remove_dir_all(&aside).unwrap();
     let before = stand.server.behaviour.seen("tools/call").len();
     for name in ["echo", "secret"] {
         let refused = stand.post().call(name, "{}").await;
