@@ -1,12 +1,12 @@
 //! One call of one customer: a transaction that knows whose it is and that spends the call's token.
 
-use countersign_domain::{ActionId, ConversationId, CustomerId};
+use countersign_domain::{ActionId, ConversationId, CustomerId, ToolCode};
 use countersign_identity::RequestClaims;
 use countersign_pending::{Request, RequestStatus};
 use countersign_store::{SessionError, session};
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
-use crate::{Refusal, answer::RequestAnswer};
+use crate::{Refusal, answer::RequestAnswer, canary::Side};
 
 /// Why a call was not opened.
 #[derive(Debug, thiserror::Error)]
@@ -119,6 +119,42 @@ impl Call {
     /// As [`Call::open_requests`].
     pub async fn request_status(&mut self, id: ActionId) -> Result<Option<RequestStatus>, Refusal> {
         Ok(countersign_pending::request_status(&mut self.transaction, id).await?)
+    }
+
+    /// Whether one of these runs is of another customer's canary. A bank that cannot tell answers nothing.
+    ///
+    /// # Errors
+    /// When the bank cannot tell, or does not answer.
+    pub async fn is_anothers_canary(&mut self, runs: &[String]) -> Result<bool, Refusal> {
+        if runs.is_empty() {
+            return Ok(false);
+        }
+        let row = sqlx::query!(r#"SELECT bank.canary_in_call($1) AS "anothers""#, runs)
+            .fetch_one(&mut *self.transaction)
+            .await
+            .map_err(|error| Refusal::from_database(&error))?;
+        row.anothers.ok_or(Refusal::new(ToolCode::Unavailable))
+    }
+
+    /// Undoes what the tool did and raises an alarm in its place; the token stays spent.
+    ///
+    /// # Errors
+    /// When the database does not answer. Then nothing stays.
+    pub async fn raise_alarm(mut self, tool: &str, side: Side) -> Result<(), sqlx::Error> {
+        sqlx::raw_sql("ROLLBACK TO SAVEPOINT tool")
+            .execute(&mut *self.transaction)
+            .await?;
+        sqlx::query!(
+            "INSERT INTO bank.call_alarm (customer_id, alarm_id, conversation_id, tool, side) VALUES ($1, $2, $3, $4, $5)",
+            self.customer.uuid(),
+            (self.new_action_id)().uuid(),
+            self.conversation.uuid(),
+            tool,
+            side.text()
+        )
+        .execute(&mut *self.transaction)
+        .await?;
+        self.transaction.commit().await
     }
 
     /// Makes it true.

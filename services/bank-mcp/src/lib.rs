@@ -11,6 +11,7 @@ pub mod answer;
 pub mod app;
 pub mod argument;
 pub mod call;
+pub mod canary;
 pub mod config;
 pub mod gate;
 pub mod refusal;

@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::{
     Call, Refusal,
     call::{Bank, OpenError},
+    canary::{self, Side},
     gate::Verified,
     router,
     tool::Entry,
@@ -64,11 +65,42 @@ impl BankServer {
                 return Ok(Refusal::from_database(&error).into_result());
             }
         };
-        let outcome = entry
-            .run(&mut call, request.arguments.unwrap_or_default())
-            .await;
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        match call.is_anothers_canary(&canary::runs(&arguments)).await {
+            Ok(false) => {}
+            Ok(true) => return Ok(alarm(call, entry.name, Side::Arguments).await),
+            Err(refusal) => return finish(call, Err(refusal)).await,
+        }
+        let Value::Object(arguments) = arguments else {
+            return finish(call, Err(Refusal::invalid("arguments"))).await;
+        };
+        let outcome = entry.run(&mut call, arguments).await;
+        if let Ok(value) = &outcome {
+            match call.is_anothers_canary(&canary::runs(value)).await {
+                Ok(false) => {}
+                Ok(true) => return Ok(alarm(call, entry.name, Side::Result).await),
+                Err(refusal) => return finish(call, Err(refusal)).await,
+            }
+        }
         finish(call, outcome).await
     }
+}
+
+/// Answers nothing of a call that holds another customer's canary, and records that it did.
+async fn alarm(call: Call, tool: &str, side: Side) -> CallToolResult {
+    tracing::error!(
+        tool,
+        side = side.text(),
+        "A call held another customer's canary and was withheld"
+    );
+    if let Err(error) = call.raise_alarm(tool, side).await {
+        tracing::error!(reason = %error, "A canary alarm could not be recorded");
+    }
+    match side {
+        Side::Arguments => Refusal::invalid("arguments"),
+        Side::Result => Refusal::new(ToolCode::Unavailable),
+    }
+    .into_result()
 }
 
 /// Ends the transaction as the outcome asks. A refusal keeps the spent token and nothing else.

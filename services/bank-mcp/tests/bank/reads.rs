@@ -251,3 +251,72 @@ async fn another_customers_id_answers_as_an_id_of_nobody() {
         assert_eq!(theirs.text, nobodys.text, "{tool}");
     }
 }
+
+#[tokio::test]
+async fn another_customers_canary_is_withheld_on_either_side_of_a_call_and_raises_an_alarm() {
+    let bank = Bank::demo().await;
+    let kabir = bank.customer("Kabir").await;
+    let ada = bank.customer("Ada").await;
+    let mut admin = bank.admin().await;
+    let code = async |customer: countersign_domain::CustomerId| {
+        sqlx::query_scalar::<_, String>(
+            "SELECT canary_code FROM bank.customer WHERE customer_id = $1",
+        )
+        .bind(customer.uuid())
+        .fetch_one(&mut bank.admin().await)
+        .await
+        .unwrap()
+    };
+    let (foreign, own) = (code(kabir).await, code(ada).await);
+    let alarms = "SELECT count(*) FROM bank.call_alarm";
+    let turn = bank.turn("Ada", "Send 20 to Bob").await;
+    // Her own is hers.
+    sqlx::query(
+        "UPDATE bank.payee SET name = 'Box ' || $2 WHERE customer_id = $1 AND name LIKE 'Bob%'",
+    )
+    .bind(ada.uuid())
+    .bind(&own)
+    .execute(&mut admin)
+    .await
+    .unwrap();
+    let answer = bank
+        .door
+        .call(&turn, "list_payees", json!({}))
+        .await
+        .content();
+    assert!(answer.to_string().contains(&own), "{answer}");
+    assert_eq!(bank.count(alarms).await, 0);
+    // In what a tool is given: any part of ten characters, in disguise too.
+    for (number, part) in [foreign[3..13].to_owned(), foreign.to_lowercase()]
+        .iter()
+        .enumerate()
+    {
+        let given = json!({"payee": part, "amount": "20.00", "currency": "EUR"});
+        let answer = bank.door.call(&turn, "request_transfer", given).await;
+        assert_eq!(answer.refusal(), "invalid_argument");
+        assert_eq!(bank.count(alarms).await, i64::try_from(number).unwrap() + 1);
+    }
+    // And in what it would answer.
+    sqlx::query(
+        "UPDATE bank.payee SET name = 'Box ' || $2 WHERE customer_id = $1 AND name LIKE 'Box%'",
+    )
+    .bind(ada.uuid())
+    .bind(&foreign[2..12])
+    .execute(&mut admin)
+    .await
+    .unwrap();
+    let answer = bank.door.call(&turn, "list_payees", json!({})).await;
+    assert_eq!(answer.refusal(), "unavailable");
+    assert!(!answer.json().to_string().contains(&foreign[2..12]));
+    assert_eq!(
+        bank.count(
+            "SELECT count(*) FROM bank.call_alarm WHERE side = 'result' AND tool = 'list_payees'"
+        )
+        .await,
+        1
+    );
+    assert_eq!(
+        bank.count("SELECT count(*) FROM bank.pending_action").await,
+        0
+    );
+}
