@@ -4,6 +4,8 @@ use countersign_domain::Secret;
 use countersign_serve::Listen;
 use serde::Deserialize;
 
+use crate::door::DoorPlaces;
+
 /// Everything the dashboard is told. An unknown or missing field stops the start.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,4 +16,7 @@ pub struct Config {
     pub dashboard_origin: String,
     /// The database, as the role that reads for operators.
     pub database_url: Secret,
+    /// Where the door tells its numbers, and where calls are approved. Without it the pages say that they do not know.
+    #[serde(default)]
+    pub door: Option<DoorPlaces>,
 }

@@ -9,13 +9,16 @@ mod assets;
 mod config;
 mod conversation;
 mod cookie;
+mod csv;
+mod door;
 mod explain;
 mod page;
 mod router;
 mod routes;
+mod series;
 mod session;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use sqlx::postgres::PgPoolOptions;
@@ -36,7 +39,13 @@ async fn main() -> anyhow::Result<()> {
         .acquire_timeout(ACQUIRE_TIME_OUT)
         .connect_lazy(config.database_url.expose())
         .context("the database address is not understood")?;
-    let router = router::router(App { pool }, &config.dashboard_origin);
+    let router = router::router(
+        App {
+            pool,
+            door: config.door.map(Arc::new),
+        },
+        &config.dashboard_origin,
+    );
     let listeners = countersign_serve::open(&config.listen).await?;
     countersign_serve::run("dashboard", listeners, router).await
 }

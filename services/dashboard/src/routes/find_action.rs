@@ -1,4 +1,4 @@
-//! `GET /find?q=…`: a request by its id, its receipt's address or its receipt's short code.
+//! `GET /find?q=…`: a request by its id, its receipt's address, its receipt's short code or the leaf of one of its events.
 
 use axum::{
     extract::{Query, State},
@@ -13,6 +13,8 @@ use crate::{app::App, page::PageError, session, session::Operator};
 const QUESTION_LENGTH_MAX: usize = 100;
 /// Letters of a short code without its dash.
 const CODE_LETTERS: usize = 8;
+/// Bytes of a leaf's hash.
+const LEAF_BYTES: usize = 32;
 
 /// What is looked for.
 #[derive(Debug, Deserialize)]
@@ -36,6 +38,22 @@ pub async fn find_action(
     }
     let last = asked.rsplit('/').next().unwrap_or_default();
     if let Ok(action) = last.trim_end_matches(".json").parse::<ActionId>() {
+        return Ok(Redirect::to(&format!("/actions/{action}")).into_response());
+    }
+    if let Some(leaf) = hex::decode(asked)
+        .ok()
+        .filter(|leaf| leaf.len() == LEAF_BYTES)
+    {
+        let mut transaction = session::begin(&app.pool, &operator.secret).await?;
+        let found = sqlx::query_scalar!(
+            r#"SELECT action_id AS "action_id!" FROM bank.bank_event WHERE leaf_hash = $1 AND action_id IS NOT NULL LIMIT 1"#,
+            leaf
+        )
+        .fetch_optional(&mut *transaction)
+        .await?
+        .ok_or(PageError::NotFound)?;
+        transaction.rollback().await?;
+        let action = ActionId::from_uuid(found);
         return Ok(Redirect::to(&format!("/actions/{action}")).into_response());
     }
     let code: String = asked

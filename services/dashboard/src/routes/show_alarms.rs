@@ -1,4 +1,4 @@
-//! `GET /alarms`: what the chat origin noticed in replies, in numbers with the conversations behind them.
+//! `GET /alarms`: what was noticed in replies and tool calls, in numbers with the conversations behind them.
 
 use askama::Template;
 use axum::{
@@ -8,10 +8,12 @@ use axum::{
 };
 use countersign_domain::{ConversationId, CustomerId};
 use serde::Deserialize;
+use sqlx::{Postgres, Transaction};
 
 use super::show_overview::shown;
 use crate::{
     app::App,
+    csv,
     page::{PageError, Shell, render},
     session,
     session::Operator,
@@ -19,12 +21,18 @@ use crate::{
 
 /// Most events in the list.
 const LIST_MAX: i64 = 100;
+/// Most events in a file.
+const FILE_MAX: i64 = 10_000;
+/// Hours without a limit: ten years.
+const ALWAYS_HOURS: i32 = 24 * 3653;
 
 /// Which events the list shows; all of them without a word.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
     kind: Option<String>,
+    /// How far back; everything without it.
+    hours: Option<i32>,
 }
 
 struct Count {
@@ -58,6 +66,7 @@ struct Page {
     events: Vec<Event>,
     used: Used,
     filtered: bool,
+    query: String,
 }
 
 /// Shows the last day's counts, the newest events and what the model's use came to.
@@ -71,20 +80,16 @@ pub async fn show_alarms(
 ) -> Result<Response, PageError> {
     let mut transaction = session::begin(&app.pool, &operator.secret).await?;
     let counts = sqlx::query!(
-        r#"SELECT kind, rule, count(*) AS "replies!", sum(number)::bigint AS "count!"
-             FROM bank.chat_event WHERE recorded_at > bank.bank_clock() - interval '24 hours'
-            GROUP BY kind, rule ORDER BY kind = 'canary_alarm' DESC, kind = 'secret_asked' DESC, sum(number) DESC, rule"#
+        r#"SELECT kind AS "kind!", rule AS "rule!", count(*) AS "replies!", sum(number)::bigint AS "count!"
+             FROM (SELECT kind, rule, number, recorded_at FROM bank.chat_event
+                   UNION ALL SELECT 'call_canary', side || '_' || tool, 1, recorded_at FROM bank.call_alarm) AS noticed
+            WHERE recorded_at > bank.bank_clock() - interval '24 hours'
+            GROUP BY kind, rule
+            ORDER BY kind IN ('canary_alarm', 'call_canary') DESC, kind = 'secret_asked' DESC, sum(number) DESC, rule"#
     )
     .fetch_all(&mut *transaction)
     .await?;
-    let rows = sqlx::query!(
-        "SELECT recorded_at, kind, rule, number, customer_id, conversation_id FROM bank.chat_event
-          WHERE ($1::text IS NULL OR kind = $1) ORDER BY recorded_at DESC LIMIT $2",
-        wanted.kind,
-        LIST_MAX
-    )
-    .fetch_all(&mut *transaction)
-    .await?;
+    let events = read_events(&mut transaction, &wanted, LIST_MAX).await?;
     let used = sqlx::query!(
         r#"SELECT count(*) AS "turns!", coalesce(sum(input_tokens::bigint + output_tokens), 0)::bigint AS "tokens!",
                   coalesce(sum(cost_micros), 0)::bigint AS "cost!"
@@ -105,25 +110,85 @@ pub async fn show_alarms(
                 count: row.count,
             })
             .collect(),
-        events: rows
-            .into_iter()
-            .map(|row| Event {
-                recorded: shown(row.recorded_at),
-                kind: row.kind,
-                rule: row.rule,
-                count: row.number,
-                customer: CustomerId::from_uuid(row.customer_id).to_string(),
-                conversation: ConversationId::from_uuid(row.conversation_id).to_string(),
-            })
-            .collect(),
+        events,
         used: Used {
             turns: used.turns,
             tokens: used.tokens,
             cost: format!("{}.{:06}", used.cost / 1_000_000, used.cost % 1_000_000),
         },
-        filtered: wanted.kind.is_some(),
+        filtered: wanted.kind.is_some() || wanted.hours.is_some(),
+        query: wanted.query(),
     };
     Ok(render(StatusCode::OK, &page))
+}
+
+impl Wanted {
+    /// The filters as they stand in an address.
+    fn query(&self) -> String {
+        let plain = |kind: &&String| kind.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        let kind = self.kind.as_ref().filter(plain);
+        let kind = kind.map(|kind| format!("kind={kind}"));
+        let hours = self.hours.map(|hours| format!("hours={hours}"));
+        kind.into_iter().chain(hours).collect::<Vec<_>>().join("&")
+    }
+}
+
+/// `GET /alarms.csv`: the filtered list as a file.
+///
+/// # Errors
+/// [`PageError`].
+pub async fn export_alarms(
+    State(app): State<App>,
+    operator: Operator,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, PageError> {
+    let mut transaction = session::begin(&app.pool, &operator.secret).await?;
+    let events = read_events(&mut transaction, &wanted, FILE_MAX).await?;
+    transaction.rollback().await?;
+    let headings = ["time", "kind", "rule", "count", "customer", "conversation"];
+    let row = |event: Event| {
+        vec![
+            event.recorded,
+            event.kind,
+            event.rule,
+            event.count.to_string(),
+            event.customer,
+            event.conversation,
+        ]
+    };
+    Ok(csv::file("alarms", &headings, events.into_iter().map(row)))
+}
+
+async fn read_events(
+    transaction: &mut Transaction<'static, Postgres>,
+    wanted: &Wanted,
+    most: i64,
+) -> Result<Vec<Event>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"SELECT recorded_at AS "recorded_at!", kind AS "kind!", rule AS "rule!", number AS "number!",
+                  customer_id AS "customer_id!", conversation_id AS "conversation_id!"
+             FROM (SELECT recorded_at, kind, rule, number, customer_id, conversation_id FROM bank.chat_event
+                   UNION ALL
+                   SELECT recorded_at, 'call_canary', side || '_' || tool, 1, customer_id, conversation_id FROM bank.call_alarm) AS noticed
+            WHERE ($1::text IS NULL OR kind = $1) AND recorded_at > bank.bank_clock() - make_interval(hours => $2)
+            ORDER BY recorded_at DESC LIMIT $3"#,
+        wanted.kind,
+        wanted.hours.unwrap_or(ALWAYS_HOURS).clamp(1, ALWAYS_HOURS),
+        most
+    )
+    .fetch_all(&mut **transaction)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Event {
+            recorded: shown(row.recorded_at),
+            kind: row.kind,
+            rule: row.rule,
+            count: row.number,
+            customer: CustomerId::from_uuid(row.customer_id).to_string(),
+            conversation: ConversationId::from_uuid(row.conversation_id).to_string(),
+        })
+        .collect())
 }
 
 /// A kind of event in words.
@@ -135,7 +200,10 @@ fn meaning(kind: &str) -> &'static str {
         "masked" => "A secret in a reply was masked",
         "foreign_contact" => "A reply named an address that is not the bank's",
         "guardrail_hit" => "A guardrail of the assistant found something",
-        "claim_corrected" => "A reply said that something was done, and it was not",
+        "claim_corrected" => {
+            "A reply said that something waits or was done, and the record says otherwise"
+        }
+        "call_canary" => "Tool call withheld: it held another customer's canary",
         _ => "",
     }
 }

@@ -42,8 +42,45 @@ async fn an_operator_finds_a_payment_by_its_short_code_and_sees_every_step() -> 
         !shown.html.contains("Send 20 to Bob"),
         "no words without a reason"
     );
+    let leaf = shown.html.split("class=\"code leaf\">").nth(1);
+    let leaf = leaf.and_then(|rest| rest.get(..64)).context("a leaf")?;
+    let found = grace.opens(&format!("/find?q={leaf}")).await?;
+    assert_eq!(found.location, format!("/actions/{action}"), "by its leaf");
     let overview = grace.opens("/").await?;
     assert!(overview.html.contains(action) && overview.html.contains("transfer"));
+    // From a number to the requests behind it, on the page and as a file.
+    for (wanted, here) in [
+        ("event=confirmed&hours=24", true),
+        ("event=refused&hours=24", false),
+        ("kind=transfer&state=confirmed", true),
+        ("reason=limits", false),
+    ] {
+        let list = grace.opens(&format!("/?{wanted}")).await?;
+        assert_eq!(
+            list.html.contains(&format!("/actions/{action}")),
+            here,
+            "{wanted}"
+        );
+        let file = grace.opens(&format!("/requests.csv?{wanted}")).await?;
+        assert!(
+            file.html.starts_with("\"request\",\"kind\""),
+            "{}",
+            file.html
+        );
+        assert_eq!(file.html.contains(action), here, "{wanted}");
+    }
+    for span in ["day", "week", "month"] {
+        let history = grace.opens(&format!("/history?span={span}")).await?;
+        assert!(
+            history.html.contains("<svg") && history.html.contains("Requests made"),
+            "{span}"
+        );
+        let file = grace.opens(&format!("/history.csv?span={span}")).await?;
+        assert!(file.html.contains("\"confirmed\""), "{}", file.html);
+    }
+    assert_eq!(grace.opens("/history?span=year").await?.status, 400);
+    let door = grace.opens("/door").await?;
+    assert!(door.html.contains("never here"), "{}", door.html);
     assert!(!overview.html.contains("Bob"));
     Ok(())
 }
@@ -85,7 +122,18 @@ async fn words_are_shown_for_a_reason_that_is_on_record_first() -> anyhow::Resul
 async fn nobody_reads_without_a_session_and_a_token_works_once() -> anyhow::Result<()> {
     let bank = Bank::start().await?;
     let mut grace = bank.operator()?;
-    for path in ["/", "/explain", "/reads", "/find?q=x"] {
+    for path in [
+        "/",
+        "/explain",
+        "/reads",
+        "/find?q=x",
+        "/history",
+        "/door",
+        "/alarms",
+        "/requests.csv",
+        "/alarms.csv",
+        "/history.csv",
+    ] {
         assert_eq!(grace.opens(path).await?.status, 401, "{path}");
     }
     let form = [
