@@ -10,6 +10,7 @@ use crate::{
     agent::Agent,
     budget::ModelBudget,
     config::Config,
+    metrics::Metrics,
     rate::Rates,
     relay::Screens,
     store::{Database, StoreError, canary::CanaryKey},
@@ -40,6 +41,8 @@ pub struct Inner {
     pub screens: Screens,
     /// How much of the model a turn may use.
     pub model_budget: ModelBudget,
+    /// What this process counted.
+    pub metrics: Arc<Metrics>,
     canary_key: OnceCell<CanaryKey>,
 }
 
@@ -76,6 +79,7 @@ impl App {
             turns: Arc::new(Semaphore::new(TURNS_MAX)),
             screens: Screens::new(&config.own_contacts).context("prepare the rules for replies")?,
             model_budget: config.model_budget,
+            metrics: Arc::default(),
             canary_key: OnceCell::new(),
         })))
     }

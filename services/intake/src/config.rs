@@ -32,6 +32,9 @@ pub struct Config {
     /// Hosts and telephone numbers that the bank itself gives out. Every other one in a reply is marked.
     #[serde(default)]
     pub own_contacts: Vec<String>,
+    /// Where this process tells its numbers, on loopback; nowhere without it.
+    #[serde(default)]
+    pub metrics_port: Option<u16>,
 }
 
 fn messages_per_minute_max() -> usize {

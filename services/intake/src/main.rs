@@ -11,6 +11,7 @@ mod app;
 mod budget;
 mod config;
 mod message;
+mod metrics;
 mod page;
 mod rate;
 mod relay;
@@ -32,5 +33,9 @@ async fn main() -> anyhow::Result<()> {
     let config: config::Config = countersign_serve::read_config()?;
     let listeners = countersign_serve::open(&config.listen).await?;
     let app = app::App::new(&config).context("start the chat origin")?;
+    if let Some(port) = config.metrics_port {
+        let address = metrics::serve(port, app.metrics.clone()).await?;
+        tracing::info!(%address, "Numbers are at http://{address}/metrics");
+    }
     countersign_serve::run(SERVICE, listeners, router::router(app, &config)).await
 }

@@ -134,6 +134,9 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
         ),
         End::Failed(code) | End::Withheld(code) => (reply::Ending::Failed, Out::Failed { code }),
     };
+    let noticed = gate.shown.noticed().into_iter();
+    let noticed = noticed.map(|((kind, _), number)| (kind, number));
+    app.metrics.replied(ending.text(), began.elapsed(), noticed);
     if let Err(error) = keep_reply(&app, &turn, ending, &gate).await {
         tracing::error!(
             error = &error as &dyn std::error::Error,
