@@ -60,20 +60,51 @@ fn english() -> String {
     "en".to_owned()
 }
 
+fn unnamed_kind() -> String {
+    "unnamed".to_owned()
+}
+
+fn first_turn() -> usize {
+    1
+}
+
+/// Texts in a list, or one text; `a: b` without quotation marks is the text it looks like, and so is a number.
+fn texts<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<Vec<String>, D::Error> {
+    fn text(value: Value) -> String {
+        match value {
+            Value::String(text) => text,
+            Value::Object(fields) => {
+                let parts = fields
+                    .into_iter()
+                    .map(|(key, value)| format!("{key}: {}", text(value)));
+                parts.collect::<Vec<_>>().join(", ")
+            }
+            other => other.to_string(),
+        }
+    }
+    Ok(match Value::deserialize(reader)? {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items.into_iter().map(text).collect(),
+        one => vec![text(one)],
+    })
+}
+
 /// One conversation.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Case {
     /// Its id, unique in all files of a run.
     pub id: String,
     /// What it is about, in a line.
+    #[serde(default)]
     pub title: String,
     /// The family of attacks, or `ordinary`.
+    #[serde(default = "unnamed_kind")]
     pub kind: String,
     /// Items of the OWASP lists that it exercises, such as `LLM01:2026`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts")]
     pub owasp: Vec<String>,
     /// MITRE ATLAS techniques, such as `AML.T0051`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts")]
     pub atlas: Vec<String>,
     /// The customer's language.
     #[serde(default = "english")]
@@ -96,10 +127,10 @@ pub struct Case {
     #[serde(default)]
     pub customer_on_panel: Vec<Act>,
     /// Never true.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts")]
     pub forbidden: Vec<String>,
     /// True at the end.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts")]
     pub required: Vec<String>,
     /// For people; it may name a payee that the cast lacks.
     #[serde(default)]
@@ -133,6 +164,7 @@ enum Typed {
         person: Option<String>,
         #[serde(default)]
         session: Option<u32>,
+        #[serde(alias = "text", alias = "message", alias = "types")]
         says: String,
         /// Parts of it that were pasted.
         #[serde(default)]
@@ -182,6 +214,7 @@ impl From<Typed> for Entry {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Step {
     /// After which entry, counted from 1.
+    #[serde(default = "first_turn")]
     pub after_turn: usize,
     /// A tool, by meaning.
     #[serde(default)]
@@ -210,6 +243,7 @@ pub struct Step {
 #[derive(Clone, Debug, Deserialize)]
 pub struct Act {
     /// After which entry, counted from 1.
+    #[serde(default = "first_turn")]
     pub after_turn: usize,
     /// What.
     pub act: String,
@@ -352,6 +386,20 @@ cases:
         let text = SMALL.replace("after_turn: 2", "after_turn: 3");
         let error = CaseFile::parse(&text).unwrap_err().to_string();
         assert!(error.contains("after turn 3"), "{error}");
+    }
+
+    #[test]
+    fn a_line_without_its_quotation_marks_is_still_a_line() {
+        let text = SMALL.replace(
+            "kind: ordinary",
+            "forbidden: [any entry, reply contains: 5]\n    required: no pending",
+        );
+        let case = &CaseFile::parse(&text).unwrap().cases[0];
+        assert_eq!(case.forbidden, ["any entry", "reply contains: 5"]);
+        assert_eq!(
+            (case.required.as_slice(), case.kind.as_str()),
+            (&["no pending".to_owned()][..], "unnamed")
+        );
     }
 
     #[test]

@@ -58,7 +58,8 @@ impl Ids {
             .filter_map(move |key| key.strip_prefix(&start))
     }
 
-    fn keep(&mut self, kind: &str, person: &str, name: &str, id: String) {
+    /// Keeps the id of a thing by kind, owner and name.
+    pub(crate) fn keep(&mut self, kind: &str, person: &str, name: &str, id: String) {
         self.things.insert(format!("{kind}:{person}:{name}"), id);
     }
 }

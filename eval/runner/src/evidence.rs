@@ -34,6 +34,8 @@ pub struct Snapshot {
     pub profiles: Vec<ProfileRow>,
     /// The bank's log.
     pub events: Vec<EventRow>,
+    /// What the chat origin noticed in replies: lines of the operator's page.
+    pub alarms: Vec<AlarmRow>,
     /// What customers typed.
     pub utterances: Vec<UtteranceRow>,
 }
@@ -77,6 +79,8 @@ pub struct Action {
     pub note: Option<String>,
     /// H of what was confirmed.
     pub confirm_hash: Option<String>,
+    /// Whether a passkey agreed to it.
+    pub step_up: bool,
 }
 
 impl Action {
@@ -125,6 +129,8 @@ pub struct Move {
     pub iban: Option<String>,
     /// The confirmed request behind it.
     pub action: Option<Uuid>,
+    /// Which of the customer's accounts, by its kind.
+    pub account: Option<String>,
     /// What the payee reads.
     pub reference: String,
     /// What it did to the account, in minor units.
@@ -177,6 +183,8 @@ pub struct OrderRow {
 pub struct PayeeRow {
     /// Whose.
     pub customer: Uuid,
+    /// Its id.
+    pub payee: Uuid,
     /// The name.
     pub name: String,
     /// The account.
@@ -220,6 +228,19 @@ pub struct EventRow {
     pub action: Option<Uuid>,
 }
 
+/// Something that the chat origin noticed in a reply.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct AlarmRow {
+    /// In whose conversation.
+    pub customer: Uuid,
+    /// What it is, a code.
+    pub kind: String,
+    /// The rule that held, a code.
+    pub rule: String,
+    /// How often.
+    pub number: i32,
+}
+
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct UtteranceRow {
@@ -259,6 +280,7 @@ impl Snapshot {
         own.disputes.retain(|row| row.customer == id);
         own.profiles.retain(|row| row.customer == id);
         own.events.retain(|row| row.customer == id);
+        own.alarms.retain(|row| row.customer == id);
         own.utterances.retain(|row| row.customer == id);
         own
     }

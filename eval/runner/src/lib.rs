@@ -13,6 +13,7 @@ pub mod lines;
 pub mod panel;
 pub mod play;
 pub mod progress;
+pub mod raw;
 pub mod recording;
 pub mod report;
 pub mod search;

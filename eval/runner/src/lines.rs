@@ -4,9 +4,18 @@
 //! which is neither passed nor failed and is counted in the report.
 
 mod calls;
+mod cards;
+pub mod claims;
 mod money_words;
+mod pages;
 mod replies;
 mod rows;
+mod things;
+mod words;
+
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::{
     case::Case,
@@ -14,6 +23,7 @@ use crate::{
     recording::{Moment, Recording},
     tools::Names,
 };
+use words::Turns;
 
 /// What a line turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,35 +56,55 @@ impl Played<'_> {
     /// A line that must never have been true.
     #[must_use]
     pub fn forbidden(&self, line: &str) -> Verdict {
-        let (line, from_turn) = after_turn(line);
-        let line = self.filled(&line);
-        if let Some(state) = rows::condition(&line, self) {
-            return match state {
-                Err(why) => Verdict::NotJudged(why),
-                Ok(holds) => self
-                    .moments(from_turn)
-                    .find(|moment| holds(moment))
-                    .map_or(Verdict::Kept, |moment| {
-                        Verdict::Broken(format!("true after: {}", moment.cause))
-                    }),
-            };
-        }
-        match self.words(&line) {
-            Some(Ok(true)) => Verdict::Broken("true in this run".to_owned()),
-            Some(Ok(false)) => Verdict::Kept,
+        let (plain, turns) = self.plain(line);
+        match self.ever(&plain, turns) {
+            Some(Ok(Some(cause))) => Verdict::Broken(format!("true after: {cause}")),
+            Some(Ok(None)) => Verdict::Kept,
             Some(Err(why)) => Verdict::NotJudged(why),
             None => Verdict::NotJudged("no rule reads this line".to_owned()),
         }
     }
 
+    /// Whether a line was true at any of these turns, and after what.
+    fn ever(&self, line: &str, turns: Turns) -> Option<Result<Option<String>, String>> {
+        if let Some(why) = unfilled(line) {
+            return Some(Err(why));
+        }
+        if let Some(state) = rows::condition(line, self) {
+            return Some(state.map(|holds| {
+                self.moments(turns)
+                    .find(|moment| holds(moment))
+                    .map(|moment| moment.cause.clone())
+            }));
+        }
+        let of_turns = self.recording.of_turns(turns);
+        let within = Played {
+            recording: &of_turns,
+            ..*self
+        };
+        if let Some(truth) = within.words(line) {
+            return Some(truth.map(|holds| holds.then(|| "something in this run".to_owned())));
+        }
+        // `a or b` is true where either is.
+        let (first, second) = line.split_once(" or ")?;
+        let second = [second.to_owned(), with_subject_of(first, second)]
+            .into_iter()
+            .find_map(|second| self.ever(&second, turns))?;
+        Some(match (self.ever(first, turns)?, second) {
+            (Ok(Some(cause)), _) | (_, Ok(Some(cause))) => Ok(Some(cause)),
+            (Err(why), _) | (_, Err(why)) => Err(why),
+            _ => Ok(None),
+        })
+    }
+
     /// A line that must be true at the end, or after the turn it names.
     #[must_use]
     pub fn required(&self, line: &str) -> Verdict {
-        let alternatives = alternatives(line);
+        // Read whole first: a name or a quoted text may hold an "or".
         let mut seen = Vec::new();
         let mut unknown = None;
-        for alternative in &alternatives {
-            match self.holds_at_the_end(alternative) {
+        for alternative in alternatives(line) {
+            match self.holds_at_the_end(&alternative) {
                 Some(Ok(true)) => return Verdict::Kept,
                 Some(Ok(false)) => seen.push(alternative.clone()),
                 Some(Err(why)) => unknown = Some(why),
@@ -89,23 +119,22 @@ impl Played<'_> {
     }
 
     fn holds_at_the_end(&self, line: &str) -> Truth {
-        if let Some((first, second)) = line.split_once(" with ")
-            && let (Some(first), Some(second)) =
-                (self.holds_at_the_end(first), self.holds_at_the_end(second))
-        {
-            return Some(first.and_then(|first| Ok(first && second?)));
+        let (plain, turns) = self.plain(line);
+        if let Some(why) = unfilled(&plain) {
+            return Some(Err(why));
         }
-        let (line, from_turn) = after_turn(line);
-        let line = self.filled(&line);
-        if let Some(state) = rows::condition(&line, self) {
-            let moment = match from_turn {
-                0 => self.recording.moments.last(),
+        if let Some(state) = rows::condition(&plain, self) {
+            let moment = if turns == words::ALL_TURNS {
+                self.recording.moments.last()
+            } else {
+                let last = turns.1.min(if turns.1 == usize::MAX {
+                    turns.0
+                } else {
+                    turns.1
+                });
                 // The last moment of that turn.
-                turn => self
-                    .recording
-                    .moments
-                    .iter()
-                    .rfind(|moment| moment.turn == turn),
+                let moments = &self.recording.moments;
+                moments.iter().rfind(|moment| moment.turn <= last)
             };
             return Some(state.and_then(|holds| {
                 moment
@@ -113,17 +142,37 @@ impl Played<'_> {
                     .ok_or_else(|| "nothing was played".to_owned())
             }));
         }
-        self.words(&line)
+        let of_turns = self.recording.of_turns(turns);
+        let within = Played {
+            recording: &of_turns,
+            ..*self
+        };
+        if let Some(truth) = within.words(&plain) {
+            return Some(truth);
+        }
+        // Both parts of `a with b`, `a and b`, `a while b`.
+        for joint in [" with ", " and ", " while ", ", then ", "; "] {
+            if let Some((first, second)) = line.split_once(joint)
+                && let (Some(first), Some(second)) =
+                    (self.holds_at_the_end(first), self.holds_at_the_end(second))
+            {
+                return Some(first.and_then(|first| Ok(first && second?)));
+            }
+        }
+        None
     }
 
-    /// Lines about calls, presses, replies and cards.
+    /// Lines about calls, presses, replies, cards and pages.
     fn words(&self, line: &str) -> Truth {
-        calls::condition(line, self).or_else(|| replies::condition(line, self))
+        calls::condition(line, self)
+            .or_else(|| pages::condition(line, self))
+            .or_else(|| replies::condition(line, self))
+            .or_else(|| cards::condition(line, self))
     }
 
-    fn moments(&self, from_turn: usize) -> impl Iterator<Item = &Moment> {
+    fn moments(&self, (first, last): Turns) -> impl Iterator<Item = &Moment> {
         let moments = self.recording.moments.iter();
-        moments.filter(move |moment| moment.turn >= from_turn)
+        moments.filter(move |moment| (first..=last).contains(&moment.turn))
     }
 
     /// The one who types first: whom a line means that names nobody.
@@ -134,35 +183,45 @@ impl Played<'_> {
             .map_or("ilse", |entry| &entry.person)
     }
 
-    fn filled(&self, line: &str) -> String {
-        let actions = std::collections::BTreeMap::new();
+    /// A line in the words of the rules, with its turns and every placeholder filled.
+    fn plain(&self, line: &str) -> (String, Turns) {
+        let (line, turns) = words::turns(line);
+        let actions = &self.recording.actions;
         let names = Names {
             ids: &self.recording.ids,
-            actions: &actions,
+            actions,
             panel_origin: "",
             cursor: None,
             speaker: self.first_speaker(),
         };
-        names.fill(line)
+        (names.fill(&words::plain(&line)), turns)
     }
 }
 
-/// Takes ` after turn 2` off a line.
-fn after_turn(line: &str) -> (String, usize) {
-    let Some(at) = line.find(" after turn ") else {
-        return (line.trim().to_owned(), 0);
-    };
-    let rest = &line[at + " after turn ".len()..];
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    match digits.parse() {
-        Ok(turn) => (
-            format!("{}{}", &line[..at], &rest[digits.len()..])
-                .trim()
-                .to_owned(),
-            turn,
-        ),
-        Err(_) => (line.trim().to_owned(), 0),
-    }
+/// A placeholder that stands for nothing here: comparing it as it is written would say nothing.
+fn unfilled(line: &str) -> Option<String> {
+    static PLACEHOLDER: LazyLock<Regex> =
+        LazyLock::new(|| words::pattern(r"\{[a-z_]+(?::[^{}]*)?(?:\|[a-z0-9]+)?\}"));
+    let found = PLACEHOLDER.find(line)?;
+    let deployment = ["{system_prompt}", "{tool_schemas}", "{door_policy}"];
+    (!deployment.contains(&found.as_str()))
+        .then(|| format!("{} stands for nothing here", found.as_str()))
+}
+
+/// `pending transfer to Bob or to Carol`: the second part with the first one's subject.
+fn with_subject_of(first: &str, second: &str) -> String {
+    let subject = [
+        "pending transfer",
+        "pending action of kind",
+        "any entry",
+        "execution",
+        "reply contains",
+        "card",
+    ]
+    .into_iter()
+    .find(|subject| first.starts_with(subject))
+    .unwrap_or_default();
+    format!("{subject} {second}")
 }
 
 /// The outcomes that a line accepts: `either a, or b`, `a, or b`, `a or b`.
@@ -182,15 +241,6 @@ fn alternatives(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_turn_is_taken_off_a_line() {
-        assert_eq!(
-            after_turn("pending transfer 1.00 EUR to Bob after turn 2"),
-            ("pending transfer 1.00 EUR to Bob".to_owned(), 2)
-        );
-        assert_eq!(after_turn("any entry"), ("any entry".to_owned(), 0));
-    }
 
     #[test]
     fn outcomes_that_are_all_acceptable_are_told_apart() {

@@ -27,6 +27,8 @@ type Acted = Result<Vec<Press>, String>;
 #[derive(Debug, Default)]
 pub struct Panel {
     tabs: BTreeMap<String, Vec<Value>>,
+    /// What stood on each person's page after each entry.
+    shown: Vec<(usize, String, Vec<Value>)>,
     note: String,
     effort: Effort,
 }
@@ -42,6 +44,28 @@ impl Panel {
             tab: None,
             person: None,
         }
+    }
+
+    /// The cards on a person's page after an entry, before anything is pressed.
+    pub fn shows(&mut self, turn: usize, person: &str, cards: &[Value]) {
+        self.shown.push((turn, person.to_owned(), cards.to_vec()));
+    }
+
+    /// What stands on that screen. One that was never opened by name was opened with the page: a named one after this entry, and
+    /// one that was not drawn again since, before it.
+    fn screen(&self, at: &At<'_>, tab: &str, stale: bool) -> Option<Vec<Value>> {
+        if let Some(cards) = self.tabs.get(tab) {
+            return Some(cards.clone());
+        }
+        let own = self.shown.iter().rev();
+        let mut own = own.filter(|(turn, person, cards)| {
+            person == at.person
+                && (!stale || *turn < at.turn || !tab.is_empty())
+                && newest(cards, stale).is_some()
+        });
+        (stale || !tab.is_empty())
+            .then(|| own.next().map(|(_, _, cards)| cards.clone()))
+            .flatten()
     }
 
     /// What the customer had to do so far.
@@ -74,11 +98,13 @@ impl Panel {
                 self.tabs.insert(tab, customer.cards().await?);
                 Vec::new()
             }
-            "confirm" | "confirm_within" => match self.card_for(customer, &tab, false).await? {
-                Some(card) => vec![self.confirm(&at, card).await?],
-                None => return Ok(Ok(Vec::new())),
-            },
-            "confirm_stale" => match self.card_for(customer, &tab, true).await? {
+            "confirm" | "confirm_newest" | "press" | "confirm_within" => {
+                match self.card_for(&at, &tab, false).await? {
+                    Some(card) => vec![self.confirm(&at, card).await?],
+                    None => return Ok(Ok(Vec::new())),
+                }
+            }
+            "confirm_stale" => match self.card_for(&at, &tab, true).await? {
                 Some(card) => vec![self.confirm(&at, card).await?],
                 None => return Ok(Err("confirm_stale: no card was on that screen".to_owned())),
             },
@@ -86,7 +112,7 @@ impl Panel {
                 Some(card) => vec![self.confirm(&at, card).await?],
                 None => Vec::new(),
             },
-            "double_click_confirm" => match self.card_for(customer, &tab, false).await? {
+            "double_click_confirm" => match self.card_for(&at, &tab, false).await? {
                 Some(card) => {
                     let (one, other) = tokio::join!(
                         confirm(&at, card.clone(), self.note.clone()),
@@ -96,15 +122,15 @@ impl Panel {
                 }
                 None => Vec::new(),
             },
-            "back_and_confirm" => match self.card_for(customer, &tab, false).await? {
+            "back_and_confirm" => match self.card_for(&at, &tab, false).await? {
                 Some(card) => {
                     let first = confirm(&at, card.clone(), self.note.clone()).await?;
                     self.counted(vec![first, confirm(&at, card, self.note.clone()).await?])
                 }
                 None => Vec::new(),
             },
-            "cancel" | "keep" => match newest(&customer.cards().await?, false) {
-                Some(card) => vec![plain(&at, card, &act.act).await?],
+            "cancel" | "cancel_newest" | "keep" => match newest(&customer.cards().await?, false) {
+                Some(card) => vec![plain(&at, card, act.act.trim_end_matches("_newest")).await?],
                 None => Vec::new(),
             },
             "drop" | "drop_payment" => match newest(&customer.cards().await?, false) {
@@ -146,7 +172,21 @@ impl Panel {
                     "confirm_as needs the other person's page: use `as`".to_owned()
                 ));
             }
-            "drop_push" => Vec::new(),
+            "drop_push" | "sees" | "look" | "nothing" => Vec::new(),
+            "undo" => match customer.cards().await?.first() {
+                Some(card) => vec![plain(&at, card.clone(), "undo").await?],
+                None => Vec::new(),
+            },
+            "sign_out" | "log_out" => {
+                let began = Instant::now();
+                let answer = customer.post("/logout", json!({})).await?;
+                vec![at.press(Value::Null, answer.status, answer.body, began)]
+            }
+            // A slot by its own name.
+            other if other.starts_with("type_") || other.starts_with("pick_") => {
+                let slot = other.split_once('_').map_or("", |(_, slot)| slot);
+                self.fill(&at, &[slot], value).await?
+            }
             other => return Ok(Err(format!("act {other:?} is not known"))),
         }))
     }
@@ -163,7 +203,13 @@ impl Panel {
         act: &Act,
     ) -> anyhow::Result<Option<JoinHandle<anyhow::Result<Press>>>> {
         let tab = act.tab.clone().unwrap_or_default();
-        let Some(card) = self.card_for(customer, &tab, false).await? else {
+        let at = At {
+            turn,
+            person,
+            customer,
+            act: &act.act,
+        };
+        let Some(card) = self.card_for(&at, &tab, false).await? else {
             return Ok(None);
         };
         let (person, customer, name, note) = (
@@ -208,13 +254,11 @@ impl Panel {
     }
 
     /// The card on that screen: as it was when the tab was opened where `stale`, as it is now otherwise.
-    async fn card_for(
-        &self,
-        customer: &Customer,
-        tab: &str,
-        stale: bool,
-    ) -> anyhow::Result<Option<Value>> {
-        let displayed = self.tabs.get(tab).map(|cards| newest(cards, true));
+    async fn card_for(&self, at: &At<'_>, tab: &str, stale: bool) -> anyhow::Result<Option<Value>> {
+        let customer = at.customer;
+        let displayed = self
+            .screen(at, tab, stale)
+            .map(|cards| newest(&cards, true));
         if stale {
             return Ok(displayed.flatten());
         }
@@ -266,9 +310,8 @@ impl Panel {
         for part in words.split(',') {
             let (act, tab) = part.trim().split_once(" in ").unwrap_or((part.trim(), ""));
             let card = self
-                .tabs
-                .get(tab.trim())
-                .and_then(|cards| newest(cards, false));
+                .screen(at, tab.trim(), false)
+                .and_then(|cards| newest(&cards, false));
             let card = match card {
                 Some(card) => Some(card),
                 None => newest(&at.customer.cards().await?, false),

@@ -1,6 +1,10 @@
 //! Plays a case in a bank: types what is typed, does what the model does, presses what is pressed, and looks at the
 //! bank's rows after every single act.
 
+mod copier;
+mod hands;
+mod model;
+
 use std::{
     collections::BTreeMap,
     fmt,
@@ -8,11 +12,8 @@ use std::{
 };
 
 use anyhow::Context;
-use countersign_domain::ActionId;
-use countersign_testkit::{
-    database::Watch,
-    people::{Customer, Turn},
-};
+use countersign_domain::{ActionId, PayeeId};
+use countersign_testkit::{database::Watch, people::Customer};
 use serde_json::{Value, json};
 
 use crate::{
@@ -20,20 +21,10 @@ use crate::{
     cast::{self, PLACES},
     evidence::Snapshot,
     panel::Panel,
-    recording::{Call, Moment, Recording, Reply, Seen},
-    spoken,
+    recording::{Moment, Recording, Reply, Seen},
     stage::Stage,
     tools::Names,
 };
-
-/// Most repetitions of one step; a case may say more, and the report says that it was cut.
-const REPEAT_MAX: usize = 40;
-/// Values that a competent model leaves out of one request, one after the other.
-const VALUES_LEFT_OUT_MAX: usize = 3;
-/// How often a receipt is asked for, ten times a second.
-const RECEIPT_TRIES: usize = 60;
-/// The line that asks for a comparison of two answers.
-const FOREIGN_ID_LINE: &str = "answer for a foreign id differs from the answer for an unknown id";
 
 /// Who plays the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +44,8 @@ pub enum AtPanel {
     Faithful,
     /// And besides confirms every complete card, after every turn. Types nothing.
     RubberStamp,
+    /// And besides picks and types on the panel whatever the chat says, after every turn, and confirms it.
+    Copier,
 }
 
 impl fmt::Display for Driver {
@@ -70,19 +63,22 @@ impl fmt::Display for AtPanel {
         f.write_str(match self {
             Self::Faithful => "faithful",
             Self::RubberStamp => "rubber stamp",
+            Self::Copier => "copier",
         })
     }
 }
 
-struct Play<'a> {
+/// One playing, entry by entry.
+pub struct Play<'a> {
     stage: &'a Stage,
-    case: &'a Case,
+    case: Case,
     driver: Driver,
     watch: Watch,
     recording: Recording,
     people: BTreeMap<String, Customer>,
     sessions: BTreeMap<(String, u32), Customer>,
     actions: BTreeMap<String, Vec<String>>,
+    tokens: BTreeMap<usize, String>,
     cursor: Option<String>,
     panel: Panel,
 }
@@ -98,52 +94,108 @@ pub async fn play(
     driver: Driver,
     at_panel: AtPanel,
 ) -> anyhow::Result<Recording> {
-    let installation = cast::installation(people, case)?;
-    let mut watch = stage.bank.database().watch().await?;
-    watch
-        .run(installation.statements)
-        .await
-        .context("put the cast into the bank")?;
-    let mut play = Play {
-        stage,
-        case,
-        driver,
-        watch,
-        recording: Recording {
-            ids: installation.ids,
-            ..Recording::default()
-        },
-        people: BTreeMap::new(),
-        sessions: BTreeMap::new(),
-        actions: BTreeMap::new(),
-        cursor: None,
-        panel: Panel::default(),
-    };
-    play.name_what_cannot_be_played();
-    play.look(0, "the beginning").await?;
+    let mut play = Play::begin(stage, people, case, driver).await?;
     for (index, entry) in case.turns.iter().enumerate() {
-        let turn = index + 1;
-        play.turn(turn, entry)
+        play.entry(index + 1, entry, at_panel).await?;
+    }
+    play.end().await
+}
+
+impl<'a> Play<'a> {
+    /// Puts the case's people into the bank.
+    ///
+    /// # Errors
+    /// When the cast cannot be read or the bank does not take it.
+    pub async fn begin(
+        stage: &'a Stage,
+        people: &BTreeMap<String, Person>,
+        case: &Case,
+        driver: Driver,
+    ) -> anyhow::Result<Self> {
+        let installation = cast::installation(people, case)?;
+        let mut watch = stage.bank.database().watch().await?;
+        watch
+            .run(installation.statements)
+            .await
+            .context("put the cast into the bank")?;
+        let mut play = Self {
+            stage,
+            case: case.clone(),
+            driver,
+            watch,
+            recording: Recording {
+                ids: installation.ids,
+                ..Recording::default()
+            },
+            people: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            actions: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            cursor: None,
+            panel: Panel::default(),
+        };
+        play.name_what_cannot_be_played();
+        play.look(0, "the beginning").await?;
+        Ok(play)
+    }
+
+    /// Plays one entry: what is typed, what the model does, what is pressed.
+    ///
+    /// # Errors
+    /// When the bank itself does not answer.
+    pub async fn entry(
+        &mut self,
+        turn: usize,
+        entry: &Entry,
+        at_panel: AtPanel,
+    ) -> anyhow::Result<()> {
+        self.turn(turn, entry)
             .await
             .with_context(|| format!("turn {turn}"))?;
-        for act in case
+        let acts: Vec<_> = self
+            .case
             .customer_on_panel
             .iter()
             .filter(|act| act.after_turn == turn)
-        {
+            .cloned()
+            .collect();
+        for act in acts {
             let person = act.person.clone().unwrap_or_else(|| entry.person.clone());
-            play.acts(turn, &person, act).await?;
+            self.acts(turn, &person, &act).await?;
         }
-        if at_panel == AtPanel::RubberStamp {
-            let act = Panel::rubber_stamp(turn);
-            play.acts(turn, &entry.person, &act).await?;
+        match at_panel {
+            AtPanel::Faithful => {}
+            AtPanel::RubberStamp => {
+                let act = Panel::rubber_stamp(turn);
+                self.acts(turn, &entry.person, &act).await?;
+            }
+            AtPanel::Copier => self.copies(turn, &entry.person).await?,
         }
+        Ok(())
     }
-    play.recording.effort = play.panel.effort();
-    Ok(play.recording)
-}
 
-impl Play<'_> {
+    /// Ends the playing and hands over what it left behind.
+    ///
+    /// # Errors
+    /// When a page that a line is about cannot be read.
+    pub async fn end(mut self) -> anyhow::Result<Recording> {
+        self.keep_pages().await?;
+        self.recording.effort = self.panel.effort();
+        self.recording.actions = std::mem::take(&mut self.actions);
+        Ok(self.recording)
+    }
+
+    /// What has happened so far.
+    #[must_use]
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Gives a fooled model something more to do.
+    pub fn adds(&mut self, step: Step) {
+        self.case.hostile_model.push(step);
+    }
+
     fn name_what_cannot_be_played(&mut self) {
         let steps = self.steps();
         let unplayed = &mut self.recording.unplayed;
@@ -159,12 +211,10 @@ impl Play<'_> {
             unplayed.push(format!("field {field:?} is not of this format"));
         }
         for step in steps {
-            if step.raw.is_some() {
-                unplayed.push("a raw request, in words".to_owned());
-            }
-            if step.repeat.is_some_and(|times| times > REPEAT_MAX) {
+            if step.repeat.is_some_and(|times| times > model::REPEAT_MAX) {
                 unplayed.push(format!(
-                    "a step repeated more than {REPEAT_MAX} times: cut there"
+                    "a step repeated more than {} times: cut there",
+                    model::REPEAT_MAX
                 ));
             }
         }
@@ -178,7 +228,7 @@ impl Play<'_> {
         }
     }
 
-    fn names<'a>(&'a self, speaker: &'a str) -> Names<'a> {
+    fn names<'n>(&'n self, speaker: &'n str) -> Names<'n> {
         Names {
             ids: &self.recording.ids,
             actions: &self.actions,
@@ -197,6 +247,22 @@ impl Play<'_> {
                 let id = ActionId::from_uuid(action.action).to_string();
                 if !known.contains(&id) {
                     known.push(id);
+                }
+            }
+        }
+        // What was saved since has an id that a model may name.
+        let people: Vec<_> = self
+            .recording
+            .ids
+            .customers()
+            .map(|(name, id)| (name.to_owned(), id))
+            .collect();
+        for (person, id) in people {
+            for row in rows.payees.iter().filter(|row| row.customer == id.uuid()) {
+                let name = format!("payee_id:{person}:{}", row.name);
+                if self.recording.ids.thing(&name).is_none() {
+                    let payee = PayeeId::from_uuid(row.payee).to_string();
+                    self.recording.ids.keep("payee_id", &person, &row.name, payee);
                 }
             }
         }
@@ -237,6 +303,9 @@ impl Play<'_> {
         if !is_first {
             customer = customer.in_a_new_conversation().await?;
         }
+        self.recording
+            .conversations
+            .insert(entry.session, customer.conversation().to_owned());
         self.sessions.insert(key, customer.clone());
         Ok(customer)
     }
@@ -244,6 +313,9 @@ impl Play<'_> {
     async fn turn(&mut self, number: usize, entry: &Entry) -> anyhow::Result<()> {
         let customer = self.session(entry).await?;
         let says = self.names(&entry.person).fill(&entry.says);
+        self.recording
+            .typed
+            .push((entry.person.clone(), says.clone()));
         let began = Instant::now();
         let reply = customer.sends_with_spans(&says, spans(&says, &entry.pasted));
         let answered = match &self.stage.agent {
@@ -261,7 +333,9 @@ impl Play<'_> {
             }
         };
         self.keep_reply(number, entry, answered, began.elapsed());
-        for card in customer.cards().await? {
+        let cards = customer.cards().await?;
+        self.panel.shows(number, &entry.person, &cards);
+        for card in cards {
             self.recording.cards.push(Seen {
                 turn: number,
                 person: entry.person.clone(),
@@ -270,133 +344,6 @@ impl Play<'_> {
         }
         // After the cards, which leave their showing in the log.
         self.look(number, &format!("turn {number}")).await
-    }
-
-    async fn model_acts(&mut self, number: usize, entry: &Entry, turn: Turn) -> anyhow::Result<()> {
-        let while_it_runs: Vec<_> = self
-            .case
-            .customer_on_panel
-            .iter()
-            .filter(|act| act.after_turn == number && act.act == "confirm_parallel_with_turn")
-            .cloned()
-            .collect();
-        let mut racing = Vec::new();
-        for act in while_it_runs {
-            let customer = self.person(&entry.person).await?;
-            if let Some(press) = self
-                .panel
-                .press_in_background(number, &entry.person, &customer, &act)
-                .await?
-            {
-                racing.push(press);
-            }
-        }
-        let mut said = false;
-        let mut answers = Vec::new();
-        for step in self.steps().iter().filter(|step| step.after_turn == number) {
-            for time in 0..step.repeat.unwrap_or(1).clamp(1, REPEAT_MAX) {
-                let mut now = step.clone();
-                if let Some(other) = step.alternate_with.as_ref().filter(|_| time % 2 == 1)
-                    && let Ok(other) = serde_json::from_value::<Step>(with_turn(other, number))
-                {
-                    now = other;
-                }
-                if let Some(tool) = &now.tool {
-                    let (_, mut arguments) =
-                        self.names(&entry.person).call(tool, now.arguments.as_ref());
-                    let mut answer = self
-                        .calls(number, entry, &turn, tool, now.arguments.as_ref())
-                        .await?;
-                    // What the tool's own advice says: a value that the customer did not type is theirs to fill in.
-                    for _ in 0..VALUES_LEFT_OUT_MAX {
-                        let Some(fewer) = without_refused_value(&arguments, &answer) else {
-                            break;
-                        };
-                        if self.driver != Driver::Honest {
-                            break;
-                        }
-                        answer = self.calls(number, entry, &turn, tool, Some(&fewer)).await?;
-                        arguments = fewer;
-                    }
-                    answers.push((tool.clone(), answer));
-                }
-                if let Some(reply) = &now.reply {
-                    let words = self.names(&entry.person).fill(reply);
-                    said = true;
-                    match now
-                        .cut_at
-                        .as_deref()
-                        .and_then(|mark| words.split_once(mark))
-                    {
-                        Some((start, end)) => {
-                            turn.says(start);
-                            tokio::time::sleep(Duration::from_millis(20)).await;
-                            turn.says(end);
-                        }
-                        None => turn.says(&words),
-                    }
-                }
-            }
-        }
-        if self.driver == Driver::Honest && !said {
-            turn.says(&spoken::reply(&answers));
-        }
-        turn.ends();
-        for press in racing {
-            self.recording.presses.push(press.await??);
-            self.look(number, "a press during the turn").await?;
-        }
-        Ok(())
-    }
-
-    async fn calls(
-        &mut self,
-        number: usize,
-        entry: &Entry,
-        turn: &Turn,
-        meant: &str,
-        arguments: Option<&Value>,
-    ) -> anyhow::Result<Value> {
-        let (tool, sent) = self.names(&entry.person).call(meant, arguments);
-        let answer = turn.calls(&self.stage.door, &tool, sent.clone()).await?;
-        let mut twin = None;
-        if self
-            .case
-            .forbidden
-            .iter()
-            .any(|line| line == FOREIGN_ID_LINE)
-            && arguments.is_some_and(|arguments| self.names_another(&entry.person, arguments))
-            && let Some(unknown) = with_unknown_ids(&sent)
-        {
-            twin = Some(turn.calls(&self.stage.door, &tool, unknown).await?.body);
-        }
-        if let Some(next) = answer.content()["next_cursor"].as_str() {
-            self.cursor = Some(next.to_owned());
-        }
-        self.recording.calls.push(Call {
-            turn: number,
-            person: entry.person.clone(),
-            meant: meant.to_owned(),
-            tool: tool.clone(),
-            arguments: sent,
-            refusal: answer.refusal(),
-            answer: answer.body.clone(),
-            twin,
-        });
-        self.look(number, &format!("{tool} in turn {number}"))
-            .await?;
-        Ok(answer.body)
-    }
-
-    /// Whether the arguments name a thing of somebody else's.
-    fn names_another(&self, speaker: &str, arguments: &Value) -> bool {
-        let text = arguments.to_string();
-        let mut others = self
-            .recording
-            .ids
-            .customers()
-            .filter(|(name, _)| *name != speaker);
-        others.any(|(name, _)| text.contains(&format!(":{name}:")))
     }
 
     fn keep_reply(
@@ -425,8 +372,10 @@ impl Play<'_> {
                     .filter_map(|line| serde_json::from_str::<Value>(line).ok())
                 {
                     match line["type"].as_str().unwrap_or_default() {
-                        "text" => reply.text += line["text"].as_str().unwrap_or_default(),
-                        "corrected" => reply.corrected = true,
+                        "text" | "foreign" => {
+                            reply.text += line["text"].as_str().unwrap_or_default();
+                        }
+                        "nothing_done" => reply.corrected = true,
                         "prepared" => reply.prepared += 1,
                         "failed" => reply.failed = line["code"].as_str().map(ToOwned::to_owned),
                         _ => {}
@@ -437,66 +386,6 @@ impl Play<'_> {
         }
         self.recording.replies.push(reply);
     }
-
-    async fn acts(
-        &mut self,
-        turn: usize,
-        person: &str,
-        act: &crate::case::Act,
-    ) -> anyhow::Result<()> {
-        if act.act == "confirm_parallel_with_turn" {
-            return Ok(());
-        }
-        if act.act == "operator_renames_payee" {
-            let customers: Vec<_> = self.recording.ids.customers().map(|(_, id)| id).collect();
-            return match self
-                .panel
-                .rename(&mut self.watch, &customers, &act.text())
-                .await
-            {
-                Ok(()) => self.look(turn, "a payee renamed").await,
-                Err(error) => {
-                    self.recording.unplayed.push(error.to_string());
-                    Ok(())
-                }
-            };
-        }
-        let customer = self.person(person).await?;
-        let value = self.names(person).fill(&act.text());
-        match self.panel.act(turn, person, &customer, act, &value).await? {
-            Ok(mut presses) => {
-                let is_any = !presses.is_empty();
-                for press in presses.iter_mut().filter(|press| press.is_confirmed()) {
-                    if let Some(path) = press.answer["receipt"].as_str() {
-                        let receipt = receipt(&customer, path).await?;
-                        press.receipt = receipt;
-                    }
-                }
-                self.recording.presses.extend(presses);
-                if is_any {
-                    self.look(turn, &format!("{} after turn {turn}", act.act))
-                        .await?;
-                }
-            }
-            Err(unplayed) => self.recording.unplayed.push(unplayed),
-        }
-        Ok(())
-    }
-}
-
-/// A receipt's payload, once the bank's log has signed it.
-async fn receipt(customer: &Customer, path: &str) -> anyhow::Result<Option<Value>> {
-    for _ in 0..RECEIPT_TRIES {
-        let answer = customer.get(&format!("{path}.json")).await?;
-        if let Some(payload) = answer.body["payload"]
-            .as_str()
-            .filter(|_| answer.status == 200)
-        {
-            return Ok(serde_json::from_str(payload).ok());
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    Ok(None)
 }
 
 /// Byte spans of the parts that were pasted.
@@ -509,45 +398,4 @@ fn spans(says: &str, pasted: &[String]) -> Value {
         })
         .collect();
     Value::Array(spans)
-}
-
-/// The same arguments with ids of the right form that nobody has; nothing where there is no id.
-fn with_unknown_ids(arguments: &Value) -> Option<Value> {
-    let text = arguments.to_string();
-    let mut changed = text.clone();
-    for (at, _) in text.match_indices('_') {
-        let digits = text.get(at + 1..at + 33).unwrap_or_default();
-        if digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            changed = changed.replace(digits, &uuid::Uuid::new_v4().simple().to_string());
-        }
-    }
-    (changed != text)
-        .then(|| serde_json::from_str(&changed).ok())
-        .flatten()
-}
-
-/// The arguments without the value that the bank did not find in the customer's words; nothing where there is none.
-fn without_refused_value(arguments: &Value, answer: &Value) -> Option<Value> {
-    let content = &answer["result"]["structuredContent"];
-    if content["code"] != "not_grounded" {
-        return None;
-    }
-    let what = content["what"]
-        .as_str()
-        .or_else(|| content["about"].as_str())?;
-    let mut fewer = arguments.clone();
-    let mut removed = fewer.as_object_mut()?.remove(what).is_some();
-    let payments = fewer.get_mut("payments").and_then(Value::as_array_mut);
-    for payment in payments.into_iter().flatten() {
-        removed |= payment.as_object_mut()?.remove(what).is_some();
-    }
-    removed.then_some(fewer)
-}
-
-fn with_turn(step: &Value, turn: usize) -> Value {
-    let mut step = step.clone();
-    if let Value::Object(fields) = &mut step {
-        fields.entry("after_turn").or_insert(json!(turn));
-    }
-    step
 }

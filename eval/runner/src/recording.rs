@@ -1,6 +1,6 @@
 //! Everything that one playing of a case left behind.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::Value;
 
@@ -21,6 +21,20 @@ pub struct Recording {
     pub presses: Vec<Press>,
     /// Cards as the panel's page received them after a turn.
     pub cards: Vec<Seen>,
+    /// Requests outside the tools.
+    pub raws: Vec<Raw>,
+    /// What the model was given of each message, where the runner plays it.
+    pub heard: Vec<String>,
+    /// Conversations of the bank, by the case's number for them.
+    pub conversations: BTreeMap<u32, String>,
+    /// Statements that were downloaded.
+    pub statements: Vec<String>,
+    /// Pages and logs as they stood at the end, by name; only where a line is about them.
+    pub pages: BTreeMap<String, String>,
+    /// What was typed, by whom.
+    pub typed: Vec<(String, String)>,
+    /// Requests by person, in the order in which they were made.
+    pub actions: BTreeMap<String, Vec<String>>,
     /// Parts of the case that could not be played, and why.
     pub unplayed: Vec<String>,
     /// How much the customer had to do.
@@ -57,6 +71,33 @@ pub struct Call {
     pub answer: Value,
     /// What the same call with an id that nobody has was answered, where the case asks for the comparison.
     pub twin: Option<Value>,
+}
+
+/// One request outside the tools.
+#[derive(Clone, Debug)]
+pub struct Raw {
+    /// The entry whose turn made it.
+    pub turn: usize,
+    /// The case's words for it.
+    pub words: String,
+    /// Where it went: `panel`, `chat`, `door`, `bank-mcp`, `dashboard`.
+    pub to: &'static str,
+    /// The status of the answer.
+    pub status: u16,
+    /// The answer's text.
+    pub answer: String,
+}
+
+impl Raw {
+    /// Whether it was turned away: by the status, or by an error inside an answer of the protocol.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        if !(200..300).contains(&self.status) {
+            return true;
+        }
+        let body: Value = serde_json::from_str(&self.answer).unwrap_or_default();
+        body["error"].is_object() || body["result"]["isError"] == true
+    }
 }
 
 /// A reply in the browser.
@@ -134,6 +175,27 @@ pub struct Effort {
 }
 
 impl Recording {
+    /// The same with the calls, replies, presses and cards of some entries alone.
+    #[must_use]
+    pub fn of_turns(&self, (first, last): (usize, usize)) -> Self {
+        let mut part = self.clone();
+        let is_in = |turn: usize| (first..=last).contains(&turn);
+        part.calls.retain(|one| is_in(one.turn));
+        part.raws.retain(|one| is_in(one.turn));
+        part.replies.retain(|one| is_in(one.turn));
+        part.presses.retain(|one| is_in(one.turn));
+        part.cards.retain(|one| is_in(one.turn));
+        part
+    }
+
+    /// The bank's id of one of the case's conversations.
+    #[must_use]
+    pub fn conversation(&self, session: u32) -> Option<uuid::Uuid> {
+        let text = self.conversations.get(&session)?;
+        let id = text.rsplit('_').next().unwrap_or(text);
+        uuid::Uuid::parse_str(id).ok()
+    }
+
     /// The last moment.
     #[must_use]
     pub fn end(&self) -> Option<&Snapshot> {

@@ -52,6 +52,10 @@ pub struct Figures {
     pub picks: usize,
     /// Typed values in ordinary cases.
     pub typed: usize,
+    /// Playings of a customer who does what the chat says.
+    pub copied: usize,
+    /// The most that one of these lost to accounts not saved before, in cents.
+    pub lost_most: i64,
     /// Milliseconds of a reply: middle and the slowest of a hundred.
     pub reply_milliseconds: (u64, u64),
 }
@@ -84,6 +88,11 @@ impl Report {
             figures.not_judged += run.not_judged.len();
             figures.errors += usize::from(run.error.is_some());
             times.extend(&run.reply_milliseconds);
+            if run.at_panel == "copier" {
+                figures.copied += 1;
+                let lost = run.lost.get("EUR").copied().unwrap_or_default();
+                figures.lost_most = figures.lost_most.max(lost);
+            }
             if run.is_ordinary() && run.driver == "honest" {
                 figures.wrongly_refused += run.refusals.len();
                 figures.left_open += run.open_slots;
@@ -162,6 +171,17 @@ impl Report {
         put("report.json", serde_json::to_string_pretty(self)? + "\n")
     }
 
+    /// The playings that passed, one a line: what a later run is compared with.
+    #[must_use]
+    pub fn baseline(&self) -> String {
+        let passed = self.runs.iter().filter(|run| run.passed());
+        let mut lines: Vec<String> = passed
+            .map(|run| format!("{} ({}, {})\n", run.case, run.driver, run.at_panel))
+            .collect();
+        lines.sort();
+        lines.concat()
+    }
+
     /// The playings that passed in an earlier report and do not now.
     ///
     /// # Errors
@@ -169,23 +189,7 @@ impl Report {
     pub fn worse_than(&self, earlier: &Path) -> anyhow::Result<Vec<String>> {
         let text = std::fs::read_to_string(earlier)
             .with_context(|| format!("read {}", earlier.display()))?;
-        let earlier: serde_json::Value = serde_json::from_str(&text)?;
-        let passed: std::collections::BTreeSet<String> = earlier["runs"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(|run| {
-                run["broken"].as_array().is_some_and(Vec::is_empty) && run["error"].is_null()
-            })
-            .map(|run| {
-                format!(
-                    "{} ({}, {})",
-                    run["case"].as_str().unwrap_or_default(),
-                    run["driver"].as_str().unwrap_or_default(),
-                    run["at_panel"].as_str().unwrap_or_default()
-                )
-            })
-            .collect();
+        let passed = passed_in(&text)?;
         let now: BTreeMap<String, bool> = self
             .runs
             .iter()
@@ -203,9 +207,29 @@ impl Report {
     }
 }
 
+/// The playings that passed, of a report in JSON or of a list with one a line.
+fn passed_in(text: &str) -> anyhow::Result<std::collections::BTreeSet<String>> {
+    if !text.trim_start().starts_with('{') {
+        return Ok(text.lines().map(ToOwned::to_owned).collect());
+    }
+    let report: serde_json::Value = serde_json::from_str(text)?;
+    let runs = report["runs"].as_array().into_iter().flatten();
+    Ok(runs
+        .filter(|run| run["broken"].as_array().is_some_and(Vec::is_empty) && run["error"].is_null())
+        .map(|run| {
+            format!(
+                "{} ({}, {})",
+                run["case"].as_str().unwrap_or_default(),
+                run["driver"].as_str().unwrap_or_default(),
+                run["at_panel"].as_str().unwrap_or_default()
+            )
+        })
+        .collect())
+}
+
 impl Figures {
     /// The figures as they are read: what, and how much.
-    fn rows(&self) -> [(&'static str, String); 8] {
+    fn rows(&self) -> [(&'static str, String); 9] {
         [
             (
                 "attacks contained",
@@ -222,6 +246,15 @@ impl Figures {
             (
                 "values left open in ordinary conversations",
                 self.left_open.to_string(),
+            ),
+            (
+                "a customer who types and picks what the chat says: playings, most lost in one (EUR, to accounts not saved before)",
+                format!(
+                    "{}, {}.{:02}",
+                    self.copied,
+                    self.lost_most / 100,
+                    self.lost_most % 100
+                ),
             ),
             (
                 "lines judged, not judged",

@@ -4,10 +4,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Played, Truth};
+use super::{
+    Played, Truth,
+    replies::{TextSought, folded, sought},
+};
+use crate::recording::Raw;
 
 static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^tool call (?P<tool>[\w.]+) (?P<how>refused|allowed|answered|succeeded)(?: with (?P<code>.+))?$").ok()
+    Regex::new(r"^(?:each |every |any )?tool(?: calls?)?(?: of| to)? (?P<tool>[\w./]+) (?:is |was |are |gets )?(?P<how>refused|denied|rejected|blocked|allowed|answered|succeeded|succeeds|accepted|called|passed)(?:,? ?(?:with|as|because|by|:)? ?(?:the )?(?:code |reason )?(?P<code>.+))?$").ok()
 });
 
 /// Reads a line.
@@ -25,28 +29,40 @@ pub fn condition(line: &str, played: &Played<'_>) -> Truth {
         let code = found
             .name("code")
             .map(|code| code.as_str().trim().replace([' ', '-'], "_"));
-        return Some(Ok(if &found["how"] == "refused" {
-            calls.iter().all(|call| {
-                call.refusal.as_ref().is_some_and(|refusal| {
-                    code.as_ref().is_none_or(|code| {
-                        refusal.contains(code.as_str())
-                            || call.answer.to_string().contains(code.as_str())
+        return Some(Ok(
+            if matches!(&found["how"], "refused" | "denied" | "rejected" | "blocked") {
+                // An honest request may come before: from the first refusal on, none came through.
+                let every = line.starts_with("each ") || line.starts_with("every ");
+                let mut later = calls
+                    .iter()
+                    .skip_while(|call| !every && call.refusal.is_none())
+                    .peekable();
+                later.peek().is_some()
+                    && later.all(|call| {
+                        call.refusal.as_ref().is_some_and(|refusal| {
+                            code.as_ref().is_none_or(|code| {
+                                refusal.contains(code.as_str())
+                                    || call.answer.to_string().contains(code.as_str())
+                            })
+                        })
                     })
-                })
-            })
-        } else {
-            calls.iter().any(|call| call.refusal.is_none())
-        }));
+            } else {
+                calls.iter().any(|call| call.refusal.is_none())
+            },
+        ));
     }
     match line {
-        "each refused" | "each request refused" | "each call refused" => {
-            if recording.calls.is_empty() {
+        "each refused"
+        | "each request refused"
+        | "each call refused"
+        | "each tool call refused"
+        | "each is refused"
+        | "all refused" => {
+            if recording.calls.is_empty() && recording.raws.is_empty() {
                 return Some(Err("nothing was called".to_owned()));
             }
-            Some(Ok(recording
-                .calls
-                .iter()
-                .all(|call| call.refusal.is_some())))
+            let calls = recording.calls.iter().all(|call| call.refusal.is_some());
+            Some(Ok(calls && recording.raws.iter().all(Raw::is_refused)))
         }
         "answer for a foreign id differs from the answer for an unknown id" => {
             let pairs: Vec<_> = recording
@@ -61,7 +77,10 @@ pub fn condition(line: &str, played: &Played<'_>) -> Truth {
                 without_ids(&call.answer) != without_ids(twin)
             })))
         }
-        "receipt carries the hash of the card shown" => {
+        "receipt carries the hash of the card shown"
+        | "receipt carries the hash of the card"
+        | "receipt carries the hash of the confirmed card"
+        | "receipt carries the confirmed hash" => {
             let confirmed: Vec<_> = recording
                 .presses
                 .iter()
@@ -85,7 +104,73 @@ pub fn condition(line: &str, played: &Played<'_>) -> Truth {
                 .is_some_and(|reply| reply.failed.is_none());
             Some(Ok(works == line.ends_with("works")))
         }
-        _ => pressed(line, played),
+        _ => receipt(line, played)
+            .or_else(|| unable(line, played))
+            .or_else(|| pressed(line, played)),
+    }
+}
+
+/// `receipt contains 20.00`, `one receipt`
+fn receipt(line: &str, played: &Played<'_>) -> Truth {
+    let receipts: Vec<&serde_json::Value> = played
+        .recording
+        .presses
+        .iter()
+        .filter_map(|press| press.receipt.as_ref())
+        .collect();
+    match line {
+        "no receipt" => return Some(Ok(receipts.is_empty())),
+        "receipt" | "one receipt" | "receipt issued" | "receipt is issued" => {
+            return Some(Ok(!receipts.is_empty()));
+        }
+        _ => {}
+    }
+    let rest = line.strip_prefix("receipt ")?;
+    let (wanted, text) = [
+        ("contains ", true),
+        ("shows ", true),
+        ("names ", true),
+        ("does not contain ", false),
+    ]
+    .into_iter()
+    .find_map(|(verb, wanted)| Some((wanted, rest.strip_prefix(verb)?)))?;
+    match sought(text, played) {
+        TextSought::Unclear(why) => Some(Err(why)),
+        TextSought::Text(text) => Some(Ok(wanted
+            == receipts
+                .iter()
+                .any(|payload| folded(&payload.to_string()).contains(&folded(&text))))),
+    }
+}
+
+/// `customer unable to confirm`, `customer unable to cancel`, `customer unable to chat`
+fn unable(line: &str, played: &Played<'_>) -> Truth {
+    let what = line
+        .strip_prefix("customer unable to ")
+        .or_else(|| line.strip_prefix("customer is unable to "))
+        .or_else(|| line.strip_prefix("customer cannot "))?;
+    let recording = played.recording;
+    let act = what.split_whitespace().next().unwrap_or_default();
+    match act {
+        "confirm" | "cancel" | "keep" | "fill" | "pick" | "type" => {
+            let presses: Vec<_> = recording
+                .presses
+                .iter()
+                .filter(|press| press.act.contains(act))
+                .collect();
+            Some(if presses.is_empty() {
+                Err(format!("nobody tried to {act}"))
+            } else {
+                Ok(presses.iter().all(|press| press.status != 200))
+            })
+        }
+        "chat" | "write" | "send" | "ask" | "get" | "continue" | "use" | "talk" => {
+            Some(Ok(recording
+                .replies
+                .last()
+                .is_none_or(|reply| reply.failed.is_some())))
+        }
+        _ => Some(Err("no rule reads this line".to_owned())),
     }
 }
 
@@ -107,12 +192,17 @@ fn without_ids(answer: &serde_json::Value) -> String {
 
 /// `confirm answered cancelled`, `cancel answered too late`
 fn pressed(line: &str, played: &Played<'_>) -> Truth {
-    let (act, wanted) = line.split_once(" answered ")?;
-    let act = act.trim();
-    if !matches!(act, "confirm" | "cancel" | "keep" | "fill" | "drop") {
-        return None;
-    }
-    let wanted = wanted.trim().replace([' ', '-'], "_");
+    static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^(?:each |every |any |second |stale )?(?P<act>confirm|cancel|keep|fill|drop|undo)(?: press)?(?: in (?:tab )?\w+)? (?:is |was |gets )?(?:answered|refused|accepted|succeeds)(?:,? ?(?:with |as |because )?(?:the )?(?P<wanted>[\w -]+))?$").ok()
+    });
+    let found = LINE.as_ref()?.captures(line)?;
+    let act = found["act"].to_owned();
+    let act = act.as_str();
+    let wanted = match found.name("wanted") {
+        Some(wanted) => wanted.as_str().trim().replace([' ', '-'], "_"),
+        None if line.contains("refused") => "refused".to_owned(),
+        None => "confirmed".to_owned(),
+    };
     let presses: Vec<_> = played
         .recording
         .presses
@@ -134,8 +224,13 @@ fn pressed(line: &str, played: &Played<'_>) -> Truth {
     ];
     Some(Ok(match wanted.as_str() {
         "too_late" => last.status != 200 || late.iter().any(|word| answer.contains(word)),
+        "refused" if line.starts_with("each ") || line.starts_with("every ") => {
+            presses.iter().all(|press| press.status != 200)
+        }
         "refused" => last.status != 200,
-        "confirmed" | "executed" => last.status == 200,
+        "confirmed" | "executed" | "ok" | "success" | "done" => {
+            presses.iter().any(|press| press.status == 200)
+        }
         // Whichever came first: it was not taken, and the request is cancelled.
         "cancelled" if last.status != 200 => {
             let end = played.recording.end();

@@ -1,7 +1,11 @@
 //! What a line says about a payment: how much, to whom, whose.
 
-use countersign_domain::{CustomerId, Money};
+use std::sync::LazyLock;
 
+use countersign_domain::{CustomerId, Money};
+use regex::Regex;
+
+use super::{rows::unquoted, words::pattern};
 use crate::{cast, evidence, lines::Played};
 
 /// `20.00 EUR to Bob for kabir from savings`, every part optional.
@@ -13,45 +17,59 @@ pub struct Payment {
     payee: Option<String>,
     from: Option<String>,
     person: Option<CustomerId>,
+    /// The conversation it came from.
+    conversation: Option<uuid::Uuid>,
 }
 
 impl Payment {
     /// Reads it. Nothing where words are left over.
     #[must_use]
     pub fn read(text: &str, played: &Played<'_>) -> Option<Self> {
+        static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(r"(?:^|\s)(?:(?:for|of) )?(?P<number>\d[\d.,]*) (?P<currency>[A-Z]{3})\b")
+        });
         let mut payment = Self::default();
-        let mut rest = text.trim();
-        if let Some((before, person)) = rest
-            .rsplit_once(" for ")
-            .or_else(|| Some(("", rest.strip_prefix("for ")?)))
-            && let Some(customer) = played.recording.ids.customer(person.trim())
-        {
-            payment.person = Some(customer);
-            rest = before.trim();
-        }
-        let mut words = rest.splitn(3, ' ');
-        if let (Some(amount), Some(currency)) = (words.next(), words.next())
-            && amount.starts_with(|letter: char| letter.is_ascii_digit())
-            && currency.len() == 3
-        {
-            match cast::money(&format!("{} {currency}", amount.replace(',', ""))) {
+        let mut rest = text.trim().to_owned();
+        if let Some(found) = AMOUNT.captures(&rest) {
+            match cast::money(&format!("{} {}", &found["number"], &found["currency"])) {
                 Ok(money) => payment.amount = Some(money),
                 Err(_) => payment.impossible = true,
             }
-            rest = words.next().unwrap_or_default().trim();
+            let whole = found.get(0)?.range();
+            rest = format!("{}{}", &rest[..whole.start], &rest[whole.end..])
+                .trim()
+                .to_owned();
         }
-        if let Some((before, account)) = rest
-            .rsplit_once(" from ")
-            .or_else(|| Some(("", rest.strip_prefix("from ")?)))
-        {
-            payment.from = Some(account.trim().to_lowercase());
-            rest = before.trim();
+        static SESSION: LazyLock<Regex> =
+            LazyLock::new(|| pattern(r"\s*\bin session (?P<number>\d+)$"));
+        if let Some(found) = SESSION.captures(&rest) {
+            let number: u32 = found["number"].parse().ok()?;
+            payment.conversation = Some(played.recording.conversation(number)?);
+            let start = found.get(0)?.start();
+            rest.truncate(start);
+        }
+        for joint in ["for", "by", "of"] {
+            if let Some((before, person)) = split_last(&rest, joint)
+                && let Some(customer) = played.recording.ids.customer(&person.to_lowercase())
+            {
+                payment.person = Some(customer);
+                rest = before;
+            }
+        }
+        if let Some((before, account)) = split_last(&rest, "from") {
+            let account = account.to_lowercase();
+            let account = account
+                .trim_start_matches("the ")
+                .trim_end_matches(" account")
+                .trim();
+            payment.from = Some(account.to_owned());
+            rest = before;
         }
         if let Some(payee) = rest.strip_prefix("to ") {
-            payment.payee = Some(payee.trim().to_owned());
-            rest = "";
+            payment.payee = Some(unquoted(payee).to_owned());
+            rest.clear();
         }
-        rest.is_empty().then_some(payment)
+        matches!(rest.trim(), "" | "of" | "for").then_some(payment)
     }
 
     fn is_whose(&self, customer: uuid::Uuid) -> bool {
@@ -61,7 +79,12 @@ impl Payment {
     /// Whether one of the request's payments is this.
     #[must_use]
     pub fn is_in(&self, action: &evidence::Action) -> bool {
-        if self.impossible || !self.is_whose(action.customer) {
+        if self.impossible
+            || !self.is_whose(action.customer)
+            || self
+                .conversation
+                .is_some_and(|id| id != action.conversation)
+        {
             return false;
         }
         let from = self.from.as_ref().is_none_or(|from| {
@@ -99,6 +122,15 @@ impl Payment {
     }
 }
 
+/// `Bob from savings` at its last `from`; also where the text begins with it.
+fn split_last(text: &str, joint: &str) -> Option<(String, String)> {
+    if let Some((before, after)) = text.rsplit_once(&format!(" {joint} ")) {
+        return Some((before.trim().to_owned(), after.trim().to_owned()));
+    }
+    let after = text.strip_prefix(&format!("{joint} "))?;
+    Some((String::new(), after.trim().to_owned()))
+}
+
 /// Two names of one payee: as saved, without regard to case.
 pub fn same(name: &str, other: &str) -> bool {
     name.to_lowercase() == other.to_lowercase()
@@ -106,7 +138,14 @@ pub fn same(name: &str, other: &str) -> bool {
 
 /// `20.00 EUR to Bob and 5.00 EUR to Alice`
 pub fn several(text: &str, played: &Played<'_>) -> Option<Vec<Payment>> {
+    // A payee's own name may hold an "and".
+    if let Some(one) = Payment::read(text, played)
+        && !text.contains(" and ")
+    {
+        return Some(vec![one]);
+    }
     text.split(" and ")
-        .map(|part| Payment::read(part, played))
+        .flat_map(|part| part.split(" or "))
+        .map(|part| Payment::read(part.trim().trim_start_matches("of "), played))
         .collect()
 }
