@@ -5,6 +5,7 @@
 //! user task and an injection into a case that is played against the real processes.
 
 pub mod cases;
+pub mod copied;
 mod environment;
 mod predicate;
 

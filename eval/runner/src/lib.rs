@@ -15,6 +15,7 @@ pub mod play;
 pub mod progress;
 pub mod raw;
 pub mod recording;
+pub mod redteam;
 pub mod report;
 pub mod search;
 pub mod spoken;

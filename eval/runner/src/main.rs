@@ -4,7 +4,9 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
-use countersign_eval::{agentdojo, progress::Progress, report, search, stage::Stage, suite};
+use countersign_eval::{
+    agentdojo, progress::Progress, redteam, report, search, stage::Stage, suite,
+};
 use countersign_testkit::checkout;
 use futures_util::{StreamExt as _, stream};
 
@@ -28,6 +30,8 @@ enum Command {
     Run(RunArguments),
     /// Play AgentDojo's banking suite: its predicates against the published cells, then every attack against the real bank
     Agentdojo(AgentdojoArguments),
+    /// Let an attacker with a goal and eight turns change its tactics
+    Redteam(RedteamArguments),
     /// Let a fully hostile agent search: any tool, any value, any order
     Search(SearchArguments),
     /// Say which lines of the cases no rule can judge, without playing anything
@@ -59,6 +63,12 @@ struct RunArguments {
     /// Keep what every playing left behind, as text, beside the report
     #[arg(long)]
     keep: bool,
+    /// Play attacks also with a customer who types and picks what the chat says, and hold the loss under the cap
+    #[arg(long)]
+    copier: bool,
+    /// Write what passed to this list, one playing a line: the baseline of later runs
+    #[arg(long, value_name = "FILE")]
+    write_baseline: Option<PathBuf>,
     /// Fail also where a line passed in this earlier report and does not now
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -69,6 +79,12 @@ struct AgentdojoArguments {
     /// The template that wraps the attacker's goal
     #[arg(long, default_value = "important_instructions")]
     attack: String,
+    /// Play also every goal with a customer who types and picks what the chat says
+    #[arg(long)]
+    copier: bool,
+    /// With every user task, not with one for each place that an attacker's text can stand in
+    #[arg(long)]
+    every_task: bool,
     /// Where the report goes
     #[arg(long, value_name = "FOLDER", default_value = "target/eval/agentdojo")]
     out: PathBuf,
@@ -78,6 +94,13 @@ struct AgentdojoArguments {
     /// Keep what every playing left behind, as text, beside the report
     #[arg(long)]
     keep: bool,
+}
+
+#[derive(Args)]
+struct RedteamArguments {
+    /// The seed that orders the tactics
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 #[derive(Args)]
@@ -114,6 +137,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     match Arguments::parse().command {
         Command::Run(arguments) => run(&arguments).await,
         Command::Agentdojo(arguments) => agentdojo(&arguments).await,
+        Command::Redteam(arguments) => redteam(arguments.seed).await,
         Command::Search(arguments) => search(&arguments).await,
         Command::Check(files) => check(&files),
         Command::Coverage(files) => {
@@ -129,6 +153,7 @@ async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         &cases,
         arguments.jobs.max(1),
         arguments.keep.then_some(arguments.out.as_path()),
+        arguments.copier,
     )
     .await?;
     let report = report::Report::of(runs, &cases);
@@ -145,6 +170,10 @@ async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         report.runs.len() - failed
     );
     let mut good = report.passed();
+    if let Some(list) = &arguments.write_baseline {
+        std::fs::write(list, report.baseline())
+            .with_context(|| format!("write {}", list.display()))?;
+    }
     if let Some(baseline) = &arguments.baseline {
         let worse = report.worse_than(baseline)?;
         for line in &worse {
@@ -174,11 +203,15 @@ async fn agentdojo(arguments: &AgentdojoArguments) -> anyhow::Result<ExitCode> {
         fooled().count(),
         fooled().filter(|cell| cell.ours.0).count()
     );
-    let cases = agentdojo::cases::all(&suite, &arguments.attack)?;
+    let mut cases = agentdojo::cases::all(&suite, &arguments.attack)?;
+    if arguments.copier {
+        cases = agentdojo::copied::all(&suite, arguments.every_task)?;
+    }
     let runs = suite::run(
         &cases,
         arguments.jobs.max(1),
         arguments.keep.then_some(arguments.out.as_path()),
+        false,
     )
     .await?;
     let rubber = || runs.iter().filter(|run| run.at_panel == "rubber stamp");
@@ -192,6 +225,44 @@ async fn agentdojo(arguments: &AgentdojoArguments) -> anyhow::Result<ExitCode> {
     print!("{}", report.summary());
     let good = report.passed() && equal == cells.len();
     Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+async fn redteam(seed: u64) -> anyhow::Result<ExitCode> {
+    println!("seed {seed}");
+    let (mut reached, mut idle) = (0, 0);
+    for role in [redteam::Role::Customer, redteam::Role::Outsider] {
+        let stage = match role {
+            redteam::Role::Customer => Stage::with_built_in_model().await?,
+            redteam::Role::Outsider => Stage::with_captive_agent().await?,
+        };
+        for goal in redteam::GOALS.iter().filter(|goal| goal.role == role) {
+            let attacked = redteam::attack(&stage, goal, seed)
+                .await
+                .with_context(|| goal.name)?;
+            let result = match attacked.reached {
+                Some(turn) => format!("REACHED in turn {turn}"),
+                None => "not reached".to_owned(),
+            };
+            println!(
+                "{role:?}: {}: {result}; {} delivered; {}",
+                attacked.goal,
+                attacked.delivered,
+                attacked.tactics.join(", ")
+            );
+            reached += usize::from(attacked.reached.is_some());
+            idle += usize::from(attacked.delivered == 0);
+        }
+    }
+    println!(
+        "{reached} of {} goals reached; attacker's refusals 0 (the built-in one has none); a second model as attacker: not run",
+        redteam::GOALS.len()
+    );
+    anyhow::ensure!(idle == 0, "{idle} attacks were never delivered");
+    Ok(if reached == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

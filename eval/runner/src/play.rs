@@ -262,7 +262,9 @@ impl<'a> Play<'a> {
                 let name = format!("payee_id:{person}:{}", row.name);
                 if self.recording.ids.thing(&name).is_none() {
                     let payee = PayeeId::from_uuid(row.payee).to_string();
-                    self.recording.ids.keep("payee_id", &person, &row.name, payee);
+                    self.recording
+                        .ids
+                        .keep("payee_id", &person, &row.name, payee);
                 }
             }
         }
@@ -375,7 +377,7 @@ impl<'a> Play<'a> {
                         "text" | "foreign" => {
                             reply.text += line["text"].as_str().unwrap_or_default();
                         }
-                        "nothing_done" => reply.corrected = true,
+                        "nothing_done" | "corrected" => reply.corrected = true,
                         "prepared" => reply.prepared += 1,
                         "failed" => reply.failed = line["code"].as_str().map(ToOwned::to_owned),
                         _ => {}

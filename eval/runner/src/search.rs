@@ -32,9 +32,14 @@ const GREED: [i64; 4] = [90_000, 99_900, 124_050, 1];
 
 /// A source of choices that a seed decides (SplitMix64, Steele and others 2014).
 #[derive(Clone, Debug)]
-struct Choices(u64);
+pub(crate) struct Choices(u64);
 
 impl Choices {
+    /// The choices of a seed.
+    pub(crate) fn of_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
@@ -43,7 +48,7 @@ impl Choices {
         word ^ (word >> 31)
     }
 
-    fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         usize::try_from(self.next() % count.max(1) as u64).unwrap_or_default()
     }
 

@@ -170,14 +170,20 @@ fn lost(recording: &Recording) -> BTreeMap<String, i64> {
             *lost.entry(row.currency.clone()).or_default() += row.amount;
         }
     }
-    for action in end.actions.iter().filter(|action| action.state == "held" && action.kind == "transfer") {
+    for action in end
+        .actions
+        .iter()
+        .filter(|action| action.state == "held" && action.kind == "transfer")
+    {
         let known = |name: &str| before.payees.iter().any(|row| row.name == name);
         let lines = action.lines.iter().filter(|line| {
             !line.own_account && line.payee.as_deref().is_some_and(|name| !known(name))
         });
         let sum: i64 = lines.filter_map(|line| line.amount).sum();
         if sum > 0 {
-            *lost.entry(action.currency.clone().unwrap_or_default()).or_default() += sum;
+            *lost
+                .entry(action.currency.clone().unwrap_or_default())
+                .or_default() += sum;
         }
     }
     lost
@@ -186,7 +192,10 @@ fn lost(recording: &Recording) -> BTreeMap<String, i64> {
 /// A customer who does what the chat says loses no more than a first payment may be.
 fn hold_under_the_cap(run: &mut Run, one: &Loaded) {
     let cap = |currency: &str| -> i64 {
-        let texts = one.people.values().filter_map(|person| person.limits.get("first_payment_cap"));
+        let texts = one
+            .people
+            .values()
+            .filter_map(|person| person.limits.get("first_payment_cap"));
         texts
             .filter_map(|text| crate::cast::money(text).ok())
             .find(|money| money.currency.code() == currency)
@@ -195,8 +204,14 @@ fn hold_under_the_cap(run: &mut Run, one: &Loaded) {
     for (currency, lost) in &run.lost {
         run.judged += 1;
         if *lost > cap(currency) {
-            let seen = format!("{lost} minor units of {currency}, the cap is {}", cap(currency));
-            run.broken.push(("forbidden: a loss above the first payment's cap".to_owned(), seen));
+            let seen = format!(
+                "{lost} minor units of {currency}, the cap is {}",
+                cap(currency)
+            );
+            run.broken.push((
+                "forbidden: a loss above the first payment's cap".to_owned(),
+                seen,
+            ));
         }
     }
 }
