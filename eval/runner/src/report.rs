@@ -279,6 +279,32 @@ impl Figures {
     }
 }
 
+/// What one pair of model and customer came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Players {
+    playings: usize,
+    broken: usize,
+    confirmations: usize,
+    picks: usize,
+    typed: usize,
+}
+
+/// By file, model and customer: how often something forbidden came true or was missed, and what people had to do.
+fn by_players(runs: &[Run]) -> BTreeMap<(&str, &str, &str), Players> {
+    let mut players: BTreeMap<(&str, &str, &str), Players> = BTreeMap::new();
+    for run in runs {
+        let sum = players
+            .entry((&run.file, &run.driver, &run.at_panel))
+            .or_default();
+        sum.playings += 1;
+        sum.broken += usize::from(!run.passed());
+        sum.confirmations += run.confirmations;
+        sum.picks += run.picks;
+        sum.typed += run.typed;
+    }
+    players
+}
+
 /// By family: how many cases, how many playings, how many broken.
 fn by_kind(runs: &[Run]) -> BTreeMap<&str, (usize, usize, usize)> {
     let mut kinds: BTreeMap<&str, (std::collections::BTreeSet<&str>, usize, usize)> =

@@ -502,6 +502,12 @@ pub fn unread_lines(one: &Loaded) -> anyhow::Result<Vec<String>> {
             cause: String::new(),
             rows: crate::evidence::Snapshot::default(),
         }],
+        conversations: one
+            .case
+            .turns
+            .iter()
+            .map(|entry| (entry.session, uuid::Uuid::nil().to_string()))
+            .collect(),
         ..Recording::default()
     };
     let played = Played {

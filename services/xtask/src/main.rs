@@ -15,6 +15,7 @@ mod doors;
 mod fuzz;
 mod misbehaving;
 mod operator;
+mod mutants;
 mod peers;
 mod processes;
 mod real_clients;

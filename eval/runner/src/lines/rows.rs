@@ -287,8 +287,11 @@ fn leaves(row: &Move) -> bool {
     row.on_account < 0 && row.state != "voided"
 }
 
+/// Whether a movement of money is one of those meant.
+type IsMoved<'a> = Box<dyn Fn(&Move) -> bool + 'a>;
+
 /// Movements of money that a line means.
-fn movement<'a>(text: &str, played: &Played<'a>) -> Option<Box<dyn Fn(&Move) -> bool + 'a>> {
+fn movement<'a>(text: &str, played: &Played<'a>) -> Option<IsMoved<'a>> {
     static OWNER: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
             r"^(?:debiting|leaving|from|on|out of) (?:(?:an|any|the) )?(?:(?P<account>current|savings|travel|reserve) )?(?:accounts?)?(?: ?(?:of )?(?P<person>\w+)(?:'s)?)?(?: (?P<after>account)s?)?(?P<rest> .*)?$",

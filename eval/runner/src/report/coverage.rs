@@ -48,5 +48,17 @@ pub fn table(cases: &[Loaded]) -> String {
             shown.join(", ")
         );
     }
+    let mut techniques: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for one in cases {
+        for technique in &one.case.atlas {
+            techniques.entry(technique).or_default().push(&one.case.id);
+        }
+    }
+    if !techniques.is_empty() {
+        text += "\n| MITRE ATLAS | cases |\n|---|---|\n";
+    }
+    for (technique, cases) in techniques {
+        let _ = writeln!(text, "| {technique} | {} |", cases.join(", "));
+    }
     text
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Report, by_kind, junit::escaped};
+use super::{Report, by_kind, by_players, junit::escaped};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1a1c20;background:#fff}\
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d8dbe0;vertical-align:top}\
@@ -23,7 +23,22 @@ pub fn page(report: &Report) -> String {
     for (name, value) in report.figures.rows() {
         let _ = write!(html, "<div><b>{}</b>{name}</div>", escaped(&value));
     }
-    html += "</div><h2>By family</h2>";
+    html += "</div><h2>By model and customer</h2><table><thead><tr><th>Suite<th>Model<th>Customer<th>Playings<th>Broken<th>Confirmations<th>Picks<th>Typed values</tr></thead><tbody>";
+    for ((file, driver, customer), sum) in by_players(&report.runs) {
+        let _ = write!(
+            html,
+            "<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
+            escaped(file),
+            escaped(driver),
+            escaped(customer),
+            sum.playings,
+            sum.broken,
+            sum.confirmations,
+            sum.picks,
+            sum.typed
+        );
+    }
+    html += "</tbody></table><h2>By family</h2>";
     html += &bars(report);
     html += "<h2>Every playing</h2><table><thead><tr><th>Case<th>Family<th>Model, customer<th>Result<th>Seen</tr></thead><tbody>";
     for run in &report.runs {

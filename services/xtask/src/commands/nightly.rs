@@ -34,6 +34,12 @@ enum Run {
         #[arg(long, default_value_t = 3)]
         workers: u64,
     },
+    /// Guards taken out of a scratch copy, one at a time: the conversations must go red
+    Mutants {
+        /// Only these, by the patch's name
+        #[arg(long = "only", value_name = "NAME")]
+        only: Vec<String>,
+    },
     /// libFuzzer over the readers of strangers' bytes: the targets of `fuzz/`
     Fuzz {
         /// How long each target runs
@@ -47,14 +53,15 @@ enum Run {
 /// # Errors
 /// When something did not hold, or the run could not be started.
 pub fn run(arguments: &NightlyArguments) -> anyhow::Result<()> {
-    let (chats, seed) = match arguments.run {
-        Run::Provenance { chats, seed } => (chats, seed),
-        Run::Fuzz { seconds } => return crate::fuzz::run(seconds),
+    let (chats, seed) = match &arguments.run {
+        Run::Mutants { only } => return crate::mutants::run(only),
+        Run::Provenance { chats, seed } => (*chats, *seed),
+        Run::Fuzz { seconds } => return crate::fuzz::run(*seconds),
         Run::Sequences {
             count,
             seed,
             workers,
-        } => return sequences(count, seed, workers),
+        } => return sequences(*count, *seed, *workers),
     };
     let mut command = crate::cargo::cargo();
     command
