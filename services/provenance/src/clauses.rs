@@ -79,7 +79,18 @@ pub(crate) fn clause_move(context: &Context, base: usize, clause: &[Token]) -> M
         return stop(&found);
     }
     let makes = kind.has(Tags::MAKE.union(Tags::MAKE_INFINITIVE));
-    if makes && !(found.pay_noun || found.order_noun || found.amounts() > 0 || found.it) {
+    let names_what = found.pay_noun || found.order_noun || found.amounts() > 0 || found.it;
+    // "fais-le stp": the verb holds what it is about, and nothing else stands with it.
+    let text = &context.folded.text[clause[verb].start..clause[verb].end];
+    let alone = clause.iter().enumerate().all(|(at, token)| {
+        at == verb
+            || matches!(token.kind, Kind::Mark(_))
+            || token.kind == Kind::Word && token.has(LIGHT.union(Tags::DAY_WORD))
+    });
+    if makes && !names_what && alone && text.contains([' ', '-']) {
+        return Move::AskIt;
+    }
+    if makes && !names_what && !means_it(clause, verb) {
         return Move::Nothing;
     }
     if found.me || found.reverse {

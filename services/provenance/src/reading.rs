@@ -550,7 +550,10 @@ fn denied_behind(
             payees,
             strength: Strength::Certain,
         };
-        said[at - 1].act = Move::Nothing;
+        // What is asked and denied in one breath is asked of somebody first, so that nothing else is denied.
+        if !whole {
+            said[at - 1].act = Move::Nothing;
+        }
     }
 }
 
