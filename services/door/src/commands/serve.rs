@@ -85,6 +85,8 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     let (names, behind) = all_behind(&policy)?;
     let listeners = countersign_serve::open(&Listen::Bind(vec![arguments.listen])).await?;
     let allowed = allowed(&arguments, listeners[0].local_addr()?);
+    let address = listeners[0].local_addr()?;
+    tracing::info!("Clients are served at http://{address}/mcp");
     let record = arguments.place.record(policy.id())?;
     let directory = record.directory.clone();
     let servers: Vec<_> = names.iter().map(|name| &**name).collect();

@@ -10,6 +10,7 @@ mod framing;
 mod headers;
 mod logs;
 mod messages;
+mod presses;
 mod raw;
 mod site;
 mod table;
