@@ -93,7 +93,7 @@ impl fmt::Display for Verdict {
             Self::Policy(what) => write!(formatter, "REFUSED, policy: {what}"),
             Self::Opening(what) => write!(formatter, "REFUSED, not opened: {what}"),
             Self::Usage(what) => write!(formatter, "wrong usage: {what}"),
-            Self::Orphan(what) => write!(formatter, "REFUSED, no receipt: {what}"),
+            Self::Orphan(what) => write!(formatter, "REFUSED, no receipt or no request: {what}"),
             Self::Doubled(what) => write!(formatter, "REFUSED, twice: {what}"),
             Self::Missing(what) => write!(formatter, "REFUSED, no entries: {what}"),
             Self::Differs(what) => write!(formatter, "REFUSED, not the same: {what}"),

@@ -30,6 +30,7 @@ struct Told<'e> {
 /// What the log says.
 #[derive(Default)]
 struct Log<'e> {
+    requests: BTreeSet<&'e str>,
     receipts: BTreeSet<&'e str>,
     lines: BTreeMap<&'e str, Told<'e>>,
     voided: BTreeSet<String>,
@@ -123,6 +124,12 @@ pub fn join(export: &Export) -> Result<Joined, Verdict> {
             )));
         }
     }
+    // What was confirmed was asked for: the log holds that too.
+    if let Some(action) = log.receipts.difference(&log.requests).next() {
+        return Err(Verdict::Orphan(format!(
+            "action {action} was confirmed and never asked for"
+        )));
+    }
     Ok(joined)
 }
 
@@ -135,6 +142,9 @@ fn read_log(export: &Export) -> Result<Log<'_>, Verdict> {
             (began, at) => began.or(at),
         };
         match text(said, "event") {
+            "request_created" => {
+                log.requests.insert(text(said, "action"));
+            }
             "confirmed" => {
                 if !log.receipts.insert(text(said, "action")) {
                     return Err(Verdict::Doubled(format!(

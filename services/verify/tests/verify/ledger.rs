@@ -21,6 +21,14 @@ fn confirmed(action: &str, lines: Value) -> Value {
         "confirm_hash": "00", "executed_hash": "00", "currency": "EUR", "from": "acc_ada", "lines": lines})
 }
 
+fn asked(action: &str) -> (&'static str, Value) {
+    let at = "2026-11-30T09:59:00.000Z";
+    (
+        ADA,
+        json!({"event": "request_created", "action": action, "at": at}),
+    )
+}
+
 fn line(transfer: &str, amount: &str, account: &str) -> Value {
     json!({"transfer": transfer, "payee_account": account, "payee_name": "Bob", "amount": amount})
 }
@@ -90,6 +98,14 @@ impl Export {
                 frozen["kind"] = json!("card_freeze");
                 frozen
             }),
+            asked("act_one"),
+            asked("act_two"),
+            asked("act_four"),
+            asked("act_five"),
+            (
+                KABIR,
+                json!({"event": "logged_in", "customer": KABIR, "at": "2026-11-30T10:06:00.000Z", "by": "login"}),
+            ),
         ];
         let mut opening = transfer("trf_00", "opening", "posted", "100.00", "", None);
         opening["made"] = json!("2026-01-01T00:00:00.000Z");
@@ -225,7 +241,7 @@ fn written(folder: &Folder, lines: &[Value]) -> (i32, String) {
 type Change = fn(&mut Export);
 
 /// What was done to the ledger, and the code that says so.
-const CHANGES: [(&str, i32, Change); 24] = [
+const CHANGES: [(&str, i32, Change); 25] = [
     ("nothing", 0, |_| ()),
     ("an orphan payment with balanced entries", 14, |export| {
         export.ledger.push(transfer(
@@ -267,6 +283,11 @@ const CHANGES: [(&str, i32, Change); 24] = [
             entry("trf_66", 1, "account", "-20.00"),
             entry("trf_66", 2, "transit", "20.00"),
         ]);
+    }),
+    ("a receipt that nobody asked for", 14, |export| {
+        export
+            .events
+            .retain(|(_, said)| said["event"] != "request_created" || said["action"] != "act_five")
     }),
     ("a leg without a transfer", 14, |export| {
         export.ledger.push(entry("trf_66", 1, "account", "-20.00"))
@@ -384,7 +405,7 @@ fn each_entry_has_one_receipt_and_each_receipt_its_entries() {
 fn says_what_it_holds(printed: &str) {
     assert_eq!(
         printed.trim(),
-        "holds: 18 entries of 7 transfers; 4 of them ordered, under 4 receipts in 9 signed events; 2 from elsewhere, 1 from before the log"
+        "holds: 18 entries of 7 transfers; 4 of them ordered, under 4 receipts in 14 signed events; 2 from elsewhere, 1 from before the log"
     );
 }
 
@@ -412,12 +433,12 @@ fn the_log_of_an_export_is_whole_and_signed() {
         }),
         ("a receipt dropped, the others moved up", 12, &|lines| {
             lines.remove(event(2));
-            for (leaf, line) in lines[1..9].iter_mut().enumerate() {
+            for (leaf, line) in lines[1..14].iter_mut().enumerate() {
                 line["leaf"] = json!(leaf);
             }
         }),
         ("the tail cut off", 12, &|lines| {
-            drop(lines.drain(event(7)..event(9)))
+            drop(lines.drain(event(7)..event(14)))
         }),
         ("two events in each other's place", 13, &|lines| {
             lines.swap(event(4), event(5));
@@ -433,11 +454,11 @@ fn the_log_of_an_export_is_whole_and_signed() {
         }),
         ("an event that nobody signed for", 1, &|lines| {
             let mut more = lines[event(8)].clone();
-            more["leaf"] = json!(9);
-            lines.insert(event(9), more);
+            more["leaf"] = json!(14);
+            lines.insert(event(14), more);
         }),
         ("an event outside the log", 5, &|lines| {
-            lines[event(8)]["leaf"] = Value::Null
+            lines[event(13)]["leaf"] = Value::Null
         }),
         ("no head", 3, &|lines| drop(lines.remove(0))),
     ];
