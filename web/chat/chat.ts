@@ -62,6 +62,7 @@ async function send(message: Message): Promise<void> {
   stopped = null;
   compose.busy = true;
   let recorded = false;
+  let signedOut = false;
   let reply: Reply | null = null;
   let trouble: string | null = words.failure("interrupted");
   try {
@@ -81,6 +82,7 @@ async function send(message: Message): Promise<void> {
     }
   } catch (error) {
     if (error instanceof SessionEnded) {
+      signedOut = true;
       ended(words.SIGNED_OUT);
     } else if (error instanceof Refused) {
       sent.notSent(words.refusal(error.code), "Put it back in the box", () => compose.restore(message));
@@ -95,6 +97,8 @@ async function send(message: Message): Promise<void> {
       trouble = words.STOPPED;
     }
     reply?.end(trouble);
+    // What was typed goes back into the box with where its parts came from; sending it stays the customer's own act.
+    if (reply !== null && trouble !== null && next === null && !signedOut) reply.offer(words.TRY_AGAIN, () => compose.restore(message));
     running = null;
     compose.busy = false;
     const waiting = next;

@@ -165,6 +165,17 @@ export class Reply {
     follow();
   }
 
+  /** Offers one thing to do behind a reply that did not come to its end; once done, the offer goes. */
+  offer(label: string, act: () => void): void {
+    const button = make("button", { class: "button", text: label, attributes: { type: "button" } });
+    button.addEventListener("click", () => {
+      button.remove();
+      act();
+    });
+    this.#item.append(button);
+    follow();
+  }
+
   /** Takes it away: nothing came. */
   remove(): void {
     this.#item.remove();

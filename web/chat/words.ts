@@ -73,6 +73,7 @@ export function refusal(code: string | null): string {
   }
 }
 
+export const TRY_AGAIN = "Put my message back in the box";
 export const NOT_SENT = "Not sent: there is no connection to the bank. No money moved.";
 export const STOPPED = "Stopped. The assistant moved no money.";
 export const STILL_RUNNING = "The assistant was still answering this when the page was opened again.";

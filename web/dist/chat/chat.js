@@ -46,6 +46,7 @@ async function send(message) {
     stopped = null;
     compose.busy = true;
     let recorded = false;
+    let signedOut = false;
     let reply = null;
     let trouble = words.failure("interrupted");
     try {
@@ -76,6 +77,7 @@ async function send(message) {
     }
     catch (error) {
         if (error instanceof SessionEnded) {
+            signedOut = true;
             ended(words.SIGNED_OUT);
         }
         else if (error instanceof Refused) {
@@ -93,6 +95,9 @@ async function send(message) {
             trouble = words.STOPPED;
         }
         reply?.end(trouble);
+        // What was typed goes back into the box with where its parts came from; sending it stays the customer's own act.
+        if (reply !== null && trouble !== null && next === null && !signedOut)
+            reply.offer(words.TRY_AGAIN, () => compose.restore(message));
         running = null;
         compose.busy = false;
         const waiting = next;

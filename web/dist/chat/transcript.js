@@ -154,6 +154,16 @@ export class Reply {
         this.#item.append(make("p", { class: "trouble", text: record, attributes: { dir: "auto" } }));
         follow();
     }
+    /** Offers one thing to do behind a reply that did not come to its end; once done, the offer goes. */
+    offer(label, act) {
+        const button = make("button", { class: "button", text: label, attributes: { type: "button" } });
+        button.addEventListener("click", () => {
+            button.remove();
+            act();
+        });
+        this.#item.append(button);
+        follow();
+    }
     /** Takes it away: nothing came. */
     remove() {
         this.#item.remove();

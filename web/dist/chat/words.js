@@ -64,6 +64,7 @@ export function refusal(code) {
             return "The bank could not take this message. It was not sent, and no money moved.";
     }
 }
+export const TRY_AGAIN = "Put my message back in the box";
 export const NOT_SENT = "Not sent: there is no connection to the bank. No money moved.";
 export const STOPPED = "Stopped. The assistant moved no money.";
 export const STILL_RUNNING = "The assistant was still answering this when the page was opened again.";
