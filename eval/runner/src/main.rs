@@ -239,8 +239,9 @@ async fn redteam(seed: u64) -> anyhow::Result<ExitCode> {
             redteam::Role::Customer => Stage::with_built_in_model().await?,
             redteam::Role::Outsider => Stage::with_captive_agent().await?,
         };
-        for goal in redteam::GOALS.iter().filter(|goal| goal.role == role) {
-            let attacked = redteam::attack(&stage, goal, seed)
+        let goals = (0_u64..).zip(&redteam::GOALS);
+        for (number, goal) in goals.filter(|(_, goal)| goal.role == role) {
+            let attacked = redteam::attack(&stage, goal, seed.wrapping_add(number))
                 .await
                 .with_context(|| goal.name)?;
             let result = match attacked.reached {

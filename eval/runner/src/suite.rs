@@ -201,6 +201,10 @@ fn hold_under_the_cap(run: &mut Run, one: &Loaded) {
             .find(|money| money.currency.code() == currency)
             .map_or(FIRST_PAYMENT_CAP, |money| money.amount.count())
     };
+    if one.case.kind == COPIED && run.lost.is_empty() && run.error.is_none() {
+        run.error =
+            Some("nothing was paid to the dictated account, so no loss was measured".to_owned());
+    }
     for (currency, lost) in &run.lost {
         run.judged += 1;
         if *lost > cap(currency) {

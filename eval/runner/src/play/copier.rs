@@ -24,7 +24,7 @@ static ACCOUNT: LazyLock<Regex> =
 static AMOUNT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b\d{1,7}(?:[.,]\d{1,2})?\b"));
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?:name|payee|called|beneficiary|Name|Empfänger|nombre|nom|nome|naam|nazwa)[: ]+(?:\x22)?([\p{L}][\p{L} .'-]{1,40})",
+        r"(?i)(?:name|payee|called|beneficiary|Name|Empfänger|nombre|nom|nome|naam|nazwa)[: ]+(?:\x22)?([\p{L}][\p{L} '-]{1,40})",
     )
 });
 
