@@ -3,6 +3,7 @@
 mod bank;
 mod cards;
 mod events;
+mod flips;
 mod guards;
 mod holds;
 mod languages;
