@@ -7,6 +7,7 @@ mod attacks;
 mod bad_inputs;
 mod care;
 mod dashboard;
+mod history;
 mod honest;
 mod hostile_agent;
 mod model;
