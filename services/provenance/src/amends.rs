@@ -6,7 +6,6 @@
 
 use crate::{
     Target,
-    clauses::tells_of_named,
     context::Context,
     currencies::{self, CurrencyName},
     moves::{AmountMention, Fragment, HowMuch, Move, Pair, PayeeMention, Said, Who},
@@ -16,6 +15,7 @@ use crate::{
     signs::Signs,
     speech::{CUES, LIGHT},
     tags::Tags,
+    telling::tells_of_named,
     tokens::{Kind, Token, is_negation},
 };
 

@@ -13,6 +13,7 @@ use crate::{
     signs::Signs,
     speech::{CUES, IN_A_FRAGMENT, LIGHT, pure_cue, report_before, verb_of, wished_noun},
     tags::Tags,
+    telling::{tells_of_named, wished_by_another, writes_reference},
     tokens::{Kind, Token},
 };
 
@@ -132,23 +133,6 @@ pub(crate) fn clause_move(context: &Context, base: usize, clause: &[Token]) -> M
         repair,
         also: found.also,
     }
-}
-
-/// "En el concepto ponle recibo 1190": what is to be written with the payment.
-fn writes_reference(clause: &[Token]) -> bool {
-    let mut words = clause
-        .iter()
-        .filter(|token| token.kind == Kind::Word && !token.has(LIGHT.union(Tags::DET)));
-    let (first, second) = (words.next(), words.next());
-    let leads = first.is_some_and(|first| first.has(Tags::INTO.union(Tags::ON).union(Tags::FOR)));
-    let names_it = second
-        .is_some_and(|second| second.has(Tags::TAIL) && !second.has(Tags::BECAUSE.union(Tags::TO)));
-    let goes_to_somebody = clause.windows(2).any(|pair| {
-        pair[0].kind == Kind::Word
-            && pair[0].has(Tags::TO)
-            && matches!(pair[1].kind, Kind::Name { .. })
-    });
-    leads && names_it && !goes_to_somebody
 }
 
 /// Whether what a verb takes is "it": the verb holds it ("dáselos"), it follows, or a word that is nothing else.
@@ -322,50 +306,6 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         context.signs(clause).has(Signs::RESTRICT) && !restricts_amount(context, clause);
     fragment.also |= first_word_is(clause, Tags::AND);
     Move::Fragment(fragment)
-}
-
-/// "Davide was last week": somebody named and what he was or did, without a sum and a word of correction.
-pub(crate) fn tells_of_named(clause: &[Token]) -> bool {
-    let mut words = clause.iter().filter(|token| {
-        !(matches!(token.kind, Kind::Mark(_))
-            || token.kind == Kind::Word && token.has(LIGHT.union(Tags::DET)))
-    });
-    let named = words
-        .next()
-        .is_some_and(|first| matches!(first.kind, Kind::Name { .. }));
-    let states = words.next().is_some_and(|next| {
-        next.kind == Kind::Word
-            && next.has(Tags::STATES)
-            && !next.has(
-                Tags::TO
-                    .union(Tags::FOR)
-                    .union(Tags::FRAME)
-                    .union(Tags::FRAME_NEED)
-                    .union(Tags::SAY)
-                    .union(Tags::DEBT),
-            )
-    });
-    let goes_on = words.next().is_some_and(|next| !next.has(Tags::IT));
-    let corrects = clause.iter().any(|token| {
-        matches!(token.kind, Kind::Amount(_))
-            || token.kind == Kind::Word && token.has(CUES.union(Tags::INSTEAD).union(Tags::NEG))
-    });
-    named && states && goes_on && !corrects
-}
-
-/// "Beatriz wanted 100": whoever is named right before a wish or need has it, not the customer.
-fn wished_by_another(clause: &[Token]) -> bool {
-    clause.windows(2).any(|pair| {
-        matches!(
-            pair[0].kind,
-            Kind::Name {
-                possessive: false,
-                ..
-            }
-        ) && pair[1].kind == Kind::Word
-            && pair[1].has(Tags::FRAME.union(Tags::FRAME_NEED))
-            && !pair[1].has(Tags::POLITE.union(LIGHT))
-    })
 }
 
 /// "à Beatriz só 45": behind the one it is for, the word is about the amount.

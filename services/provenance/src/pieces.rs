@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::{
     Reason, asides,
+    blocks::blocked,
     clauses::clause_move,
     context::Context,
     moves::{Fragment, HowMuch, Move, Said, Strength, Terms},
@@ -15,7 +16,7 @@ use crate::{
     reference::is_bare,
     sentences::{Sentence, VERBS},
     signs::Signs,
-    speech::{LIGHT, blocked, introduces},
+    speech::{LIGHT, introduces},
     tags::Tags,
     tokens::{Kind, Token, is_negation},
 };

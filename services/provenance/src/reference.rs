@@ -5,11 +5,11 @@ use std::ops::Range;
 use crate::{
     Reason,
     arguments::Item,
+    blocks::blocked,
     context::Context,
     moves::{Move, Pair, Said, Who},
     pairing, scan,
     sentences::{self, Sentence, VERBS},
-    speech::blocked,
     tags::Tags,
     tokens::{Kind, Token},
 };

@@ -5,11 +5,11 @@
 
 use crate::{
     MessageSpan, Reason,
+    blocks::blocked,
     context::Context,
     moves::{AmountMention, Fragment, HowMuch, Move, Pair, PayeeMention, Said, Terms, Who},
     pieces,
     sentences::Sentence,
-    speech::blocked,
     tags::Tags,
     tokens::{Kind, Token, is_negation},
 };
