@@ -43,6 +43,7 @@ async function signIn(language, options = {}) {
 const toBob = () => requests.transfer("Send 20 to Bob", { payee: "Bob Smith", amount: 2_000 });
 
 for (const [language, lang, dir, button] of [
+  ["English", "en", "ltr", "Send 20.00 EUR to Bob Smith"],
   ["Deutsch", "de", "ltr", "20,00 EUR an Bob Smith senden"],
   ["العربية", "ar", "rtl", "إرسال 20.00 EUR إلى Bob Smith"],
 ]) {
@@ -81,6 +82,13 @@ for (const [language, lang, dir, button] of [
       await page.locator("main").waitFor();
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= 320, `${path} is ${width} wide`);
+      // What hides its overflow makes no page wider, and would cut an amount in silence.
+      const cut = await page.evaluate(() =>
+        [...document.querySelectorAll(".facts dd, .amount, .button")]
+          .filter((element) => element.scrollWidth > element.clientWidth + 1)
+          .map((element) => element.textContent),
+      );
+      assert.deepEqual(cut, [], `${path} cuts something off`);
       await assertAccessible(page, `${lang} ${path}`);
     }
     await page.locator(request.selector).waitFor();

@@ -121,6 +121,10 @@ impl Shell {
 
     /// A sentence about an amount.
     pub fn amount(&self, english: &str, amount: &str) -> String {
+        if self.texts.dir == "rtl" {
+            // Between isolates (UAX 9), since a sentence of text has no element around its amount.
+            return self.with(english, "amount", &format!("\u{2066}{amount}\u{2069}"));
+        }
         self.with(english, "amount", amount)
     }
 
