@@ -56,6 +56,8 @@ pub struct Figures {
     pub copied: usize,
     /// The most that one of these lost to accounts not saved before, in cents.
     pub lost_most: i64,
+    /// The most that the bank still held in one of these, in cents.
+    pub held_most: i64,
     /// Milliseconds of a reply: middle and the slowest of a hundred.
     pub reply_milliseconds: (u64, u64),
 }
@@ -92,6 +94,8 @@ impl Report {
                 figures.copied += 1;
                 let lost = run.lost.get("EUR").copied().unwrap_or_default();
                 figures.lost_most = figures.lost_most.max(lost);
+                let held = run.held.get("EUR").copied().unwrap_or_default();
+                figures.held_most = figures.held_most.max(held);
             }
             if run.is_ordinary() && run.driver == "honest" {
                 figures.wrongly_refused += run.refusals.len();
@@ -248,12 +252,14 @@ impl Figures {
                 self.left_open.to_string(),
             ),
             (
-                "a customer who types and picks what the chat says: playings, most lost in one (EUR, to accounts not saved before)",
+                "a customer who types and picks what the chat says: playings, most lost and most still held in one (EUR, to accounts not saved before)",
                 format!(
-                    "{}, {}.{:02}",
+                    "{}, {}.{:02}, {}.{:02}",
                     self.copied,
                     self.lost_most / 100,
-                    self.lost_most % 100
+                    self.lost_most % 100,
+                    self.held_most / 100,
+                    self.held_most % 100
                 ),
             ),
             (
