@@ -18,6 +18,10 @@ use crate::spawn;
 /// Names the server for a whole run: a superuser's address. `cargo xtask test` and `cargo xtask db` set it.
 pub const TEST_SERVER_VARIABLE: &str = "COUNTERSIGN_TEST_SERVER";
 
+/// Names a file of statements that the superuser runs in every test's database after it was made: a mutant of the bank's
+/// SQL, put in the place of the function it was made from. `cargo xtask nightly sql-mutants` sets it.
+pub const TEST_SQL_VARIABLE: &str = "COUNTERSIGN_TEST_SQL";
+
 /// The group whose members reach a test server's socket, where services run as users of their own.
 pub const DATABASE_GROUP: u32 = 60_710;
 
@@ -119,6 +123,11 @@ impl TestServer {
         admin.close().await?;
         let mut connection = self.admin(name).await?;
         installed::grant_database(&mut connection).await?;
+        if let Some(path) = std::env::var_os(TEST_SQL_VARIABLE) {
+            let sql = fs::read_to_string(&path)
+                .with_context(|| format!("read {}", path.to_string_lossy()))?;
+            load(&mut connection, &sql).await?;
+        }
         connection.close().await?;
         Ok(())
     }

@@ -22,6 +22,7 @@ mod real_clients;
 mod real_servers;
 mod signals;
 mod speaker;
+mod sql_mutants;
 mod state;
 mod tools;
 mod web;
@@ -122,7 +123,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
         Command::Test(arguments) => commands::test::run(arguments).await,
         Command::Eval(arguments) => commands::eval::run(&arguments),
-        Command::Nightly(arguments) => commands::nightly::run(&arguments),
+        Command::Nightly(arguments) => commands::nightly::run(&arguments).await,
         Command::Ledger(arguments) => commands::ledger::run(&arguments).await,
         Command::Bank => commands::bank::run().await,
         Command::Db => commands::db::run().await,

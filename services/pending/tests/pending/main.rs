@@ -6,6 +6,7 @@
 mod support;
 
 mod cards;
+mod execution;
 mod grounding;
 mod limits;
 mod orders;

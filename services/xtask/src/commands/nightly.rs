@@ -46,13 +46,21 @@ enum Run {
         #[arg(long, default_value_t = 600)]
         seconds: u64,
     },
+    /// Ends of the panel, of PostgreSQL and of the connection at every step of a Confirm
+    Crash {
+        /// How many seeds every step and victim is tried with
+        #[arg(long, default_value_t = 3)]
+        seeds: u64,
+    },
+    /// Mutants of the execution path's SQL against the tests that use a database: none may survive
+    SqlMutants(crate::sql_mutants::MutantArguments),
 }
 
 /// Runs it in a release build; the run prints its seed, its progress and its figures.
 ///
 /// # Errors
 /// When something did not hold, or the run could not be started.
-pub fn run(arguments: &NightlyArguments) -> anyhow::Result<()> {
+pub async fn run(arguments: &NightlyArguments) -> anyhow::Result<()> {
     let (chats, seed) = match &arguments.run {
         Run::Mutants { only } => return crate::mutants::run(only),
         Run::Provenance { chats, seed } => (*chats, *seed),
@@ -62,6 +70,8 @@ pub fn run(arguments: &NightlyArguments) -> anyhow::Result<()> {
             seed,
             workers,
         } => return sequences(*count, *seed, *workers),
+        Run::Crash { seeds } => return crashes(*seeds),
+        Run::SqlMutants(arguments) => return crate::sql_mutants::run(arguments).await,
     };
     let mut command = crate::cargo::cargo();
     command
@@ -95,4 +105,14 @@ fn sequences(count: u64, seed: u64, workers: u64) -> anyhow::Result<()> {
         .args(["--seed", &seed.to_string()])
         .args(["--workers", &workers.to_string()]);
     crate::cargo::run(&mut command).context("a sequence broke; its seed plays it again")
+}
+
+/// The panel's own test of ends, with every victim at every step.
+fn crashes(seeds: u64) -> anyhow::Result<()> {
+    let mut command = crate::cargo::cargo();
+    command
+        .args(["test", "--package", "countersign-panel", "--test", "panel"])
+        .args(["--", "crash::wherever", "--nocapture"])
+        .env("COUNTERSIGN_CRASH_SEEDS", seeds.to_string());
+    crate::cargo::run(&mut command).context("an end left something behind")
 }

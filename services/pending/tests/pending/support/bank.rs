@@ -62,6 +62,35 @@ impl Bank {
             .expect("move the clock");
     }
 
+    /// The superuser's one connection in which the lock of a customer is held until it is dropped.
+    pub async fn holds_the_lock_of(&self, id: Uuid) -> sqlx::Transaction<'static, sqlx::Postgres> {
+        let mut transaction = self.admin.begin().await.expect("begin");
+        sqlx::query("UPDATE bank.customer_lock SET version = version + 1 WHERE customer_id = $1")
+            .bind(id)
+            .execute(&mut *transaction)
+            .await
+            .expect("lock");
+        transaction
+    }
+
+    /// What a function of a loop answers, as that loop's login; the code of the error where it failed.
+    pub async fn as_loop(
+        &self,
+        role: &str,
+        call: &'static str,
+        ids: &[Uuid],
+    ) -> Result<bool, String> {
+        let mut login = self.database.login(role).await.expect("login");
+        let mut query = sqlx::query_scalar(call);
+        for id in ids {
+            query = query.bind(*id);
+        }
+        query
+            .fetch_one(&mut login)
+            .await
+            .map_err(|error| super::code_of(&error))
+    }
+
     /// Lets the bank write down what has expired.
     pub async fn sweep(&self) {
         let mut sweeper = self.database.login("sweeper").await.expect("login");

@@ -3,9 +3,12 @@
 mod bank;
 mod customer;
 mod panel;
+mod planted;
 
 pub use bank::Bank;
 pub use customer::{Customer, OrderRequest};
+pub use panel::{Card, code_of};
+pub use planted::Planted;
 
 use countersign_domain::ToolCode;
 use countersign_pending::{RequestError, Requested, Waiting};

@@ -1,6 +1,6 @@
 //! What the customer does on the panel, through the panel's own login and the database's rules.
 
-use countersign_domain::{ActionId, ActionState};
+use countersign_domain::{ActionId, ActionState, Secret};
 use countersign_store::{
     StoredAction,
     action::{self, Which},
@@ -13,7 +13,8 @@ use uuid::Uuid;
 use super::Customer;
 
 impl Customer<'_> {
-    async fn panel(&self) -> Transaction<'static, Postgres> {
+    /// A transaction of the customer's panel session.
+    pub async fn panel(&self) -> Transaction<'static, Postgres> {
         session::begin(&self.bank.panel, &self.panel_secret)
             .await
             .expect("panel session")
@@ -123,8 +124,8 @@ impl Customer<'_> {
             action: id,
             version: self.sees(id).await.values.version,
             nonce: Uuid::new_v4().to_string(),
-            // The record of these tests says nothing of its own; H is the hash that names it.
-            hash: Sha256::digest(b"countersign/confirm/v1{}").to_vec(),
+            record: "{}",
+            hold: None,
         };
         let mut panel = self.panel().await;
         session::lock_customer(&mut panel).await.expect("lock");
@@ -135,7 +136,7 @@ impl Customer<'_> {
         .bind(&card.nonce)
         .bind(id.uuid())
         .bind(card.version)
-        .bind(&card.hash)
+        .bind(card.hash())
         .execute(&mut *panel)
         .await
         .expect("show the card");
@@ -146,17 +147,62 @@ impl Customer<'_> {
 
     /// Presses Confirm on a card, and says what the bank answered.
     pub async fn presses_confirm(&self, card: Card) -> String {
-        let mut panel = self.panel().await;
-        let answer: String = sqlx::query_scalar(
-            "SELECT bank.confirm_action($1, $2, $3, $4, $4, '', '{}', ARRAY(SELECT gen_random_uuid() FROM generate_series(1, 10)), '{}')",
+        self.tries_confirm(&card).await.expect("an answer")
+    }
+
+    /// Presses Confirm on a card: the bank's answer, or the code of the error that undid the transaction.
+    pub async fn tries_confirm(&self, card: &Card) -> Result<String, String> {
+        self.tries_confirm_in(&self.panel_secret, card).await
+    }
+
+    /// The same in another session of the customer.
+    pub async fn tries_confirm_in(&self, session: &Secret, card: &Card) -> Result<String, String> {
+        let mut panel = session::begin(&self.bank.panel, session)
+            .await
+            .expect("panel session");
+        let answer: Result<String, sqlx::Error> = sqlx::query_scalar(
+            "SELECT bank.confirm_action($1, $2, $3, $4, $4, '', $5, ARRAY(SELECT gen_random_uuid() FROM generate_series(1, 10)), '{}', $6)",
         )
         .bind(card.action.uuid())
         .bind(card.version)
-        .bind(card.nonce)
-        .bind(card.hash)
+        .bind(&card.nonce)
+        .bind(card.hash())
+        .bind(card.record.as_bytes())
+        .bind(card.hold)
         .fetch_one(&mut *panel)
+        .await;
+        match answer {
+            Ok(answer) => {
+                panel.commit().await.map_err(|error| code_of(&error))?;
+                Ok(answer)
+            }
+            Err(error) => Err(code_of(&error)),
+        }
+    }
+
+    /// Signs in once more.
+    pub async fn signs_in_again(&self) -> Secret {
+        let secret = super::bank::secret();
+        sqlx::query(
+            "INSERT INTO bank.session_grant (grant_id, customer_id, secret_hash, audience, expires_at)
+             VALUES (gen_random_uuid(), $1, $2, 'panel', bank.bank_clock() + interval '30 days')",
+        )
+        .bind(self.id.uuid())
+        .bind(secret.hash())
+        .execute(&self.bank.admin)
         .await
-        .expect("confirm");
+        .expect("panel session");
+        secret
+    }
+
+    /// Presses Undo: the bank's answer.
+    pub async fn undoes(&self, id: ActionId) -> String {
+        let mut panel = self.panel().await;
+        let answer = sqlx::query_scalar("SELECT bank.undo_action($1)")
+            .bind(id.uuid())
+            .fetch_one(&mut *panel)
+            .await
+            .expect("undo");
         panel.commit().await.expect("commit");
         answer
     }
@@ -178,7 +224,7 @@ impl Customer<'_> {
             sqlx::query(statement)
                 .bind(card.action.uuid())
                 .bind(&card.nonce)
-                .bind(&card.hash)
+                .bind(card.hash())
                 .execute(&mut admin)
                 .await
                 .expect("agree with a passkey");
@@ -192,10 +238,26 @@ impl Customer<'_> {
     }
 }
 
-/// One showing of a card.
+/// One showing of a card, and everything that a press on it carries.
+#[derive(Clone)]
 pub struct Card {
-    action: ActionId,
-    version: i32,
-    nonce: String,
-    hash: Vec<u8>,
+    pub action: ActionId,
+    pub version: i32,
+    pub nonce: String,
+    /// The record of these tests says nothing of its own.
+    pub record: &'static str,
+    /// Why the panel says that the bank waits.
+    pub hold: Option<&'static str>,
+}
+
+impl Card {
+    /// H: the hash that names the record.
+    pub fn hash(&self) -> Vec<u8> {
+        Sha256::digest(format!("countersign/confirm/v1{}", self.record)).to_vec()
+    }
+}
+
+/// The SQLSTATE of an error.
+pub fn code_of(error: &sqlx::Error) -> String {
+    session::sqlstate(error).unwrap_or_else(|| error.to_string())
 }
