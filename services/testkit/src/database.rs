@@ -31,9 +31,20 @@ impl Database {
         Self::with(Contents::Demo).await
     }
 
+    /// A database with the demo bank in it on a server of the test's own, which the test may crash.
+    ///
+    /// # Errors
+    /// When the template or the clone cannot be made.
+    pub async fn demo_on(server: &'static TestServer) -> anyhow::Result<Self> {
+        Self::on(server, Contents::Demo).await
+    }
+
     async fn with(contents: Contents) -> anyhow::Result<Self> {
+        Self::on(TestServer::shared().await?, contents).await
+    }
+
+    async fn on(server: &'static TestServer, contents: Contents) -> anyhow::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let server = TestServer::shared().await?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("test_{}_{count}", std::process::id());
         server.create(&name, contents).await?;

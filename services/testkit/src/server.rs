@@ -259,6 +259,17 @@ async fn start_for_this_process() -> anyhow::Result<Location> {
 /// # Errors
 /// When PostgreSQL is not found or does not start.
 pub async fn start_throwaway(parent: &Path) -> anyhow::Result<(Cluster, PathBuf)> {
+    start_cluster(parent, Durability::Thrown).await
+}
+
+/// The same with a choice of what a crash may lose: tests that crash a server want one that keeps what it said it kept.
+///
+/// # Errors
+/// When PostgreSQL is not found or does not start.
+pub async fn start_cluster(
+    parent: &Path,
+    durability: Durability,
+) -> anyhow::Result<(Cluster, PathBuf)> {
     sweep(parent);
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -267,7 +278,7 @@ pub async fn start_throwaway(parent: &Path) -> anyhow::Result<(Cluster, PathBuf)
         folder: folder.join("postgres"),
         sockets: folder.join("db"),
         socket_group: (spawn::effective_uid() == 0).then_some(DATABASE_GROUP),
-        durability: Durability::Thrown,
+        durability,
         connections_max: CONNECTIONS_MAX,
     };
     // Services of other users pass through to the socket's folder, and see nothing on the way.

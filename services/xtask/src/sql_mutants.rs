@@ -4,6 +4,8 @@ mod list;
 mod programs;
 mod source;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::time::Instant;
 
@@ -51,6 +53,7 @@ pub async fn run(arguments: &MutantArguments) -> anyhow::Result<()> {
         server_url: cluster.admin_url("postgres"),
         file: folder.join("mutant.sql"),
         quick: arguments.quick,
+        unchanged: RefCell::default(),
     }
     .all(&chosen);
     cluster.stop();
@@ -63,16 +66,24 @@ struct Trial<'a> {
     server_url: String,
     file: std::path::PathBuf,
     quick: bool,
+    /// Tests that were run without a mutant, and whether they passed.
+    unchanged: RefCell<BTreeMap<String, bool>>,
 }
 
 impl Trial<'_> {
     fn all(&self, chosen: &[(Mutant, String)]) -> anyhow::Result<()> {
-        self.unchanged(chosen)?;
         let (mut killed, mut same, mut wrong) = (0, 0, Vec::new());
         for (mutant, sql) in chosen {
             fs::write(&self.file, sql)?;
             let began = Instant::now();
-            let died = self.try_one(mutant)?;
+            let died = match self.try_one(mutant) {
+                Ok(died) => died,
+                Err(error) => {
+                    println!("error     {:<48} {error:#}", mutant.name);
+                    wrong.push(mutant.name.as_str());
+                    continue;
+                }
+            };
             let seconds = began.elapsed().as_secs();
             match (&mutant.expected, died) {
                 (Expected::Killed { .. }, Some(test)) => {
@@ -111,38 +122,18 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The tests without a mutant: what fails here proves nothing later.
-    fn unchanged(&self, chosen: &[(Mutant, String)]) -> anyhow::Result<()> {
-        for program in self.programs {
-            if self.quick {
-                let mut filters: Vec<&str> = chosen
-                    .iter()
-                    .filter_map(|(mutant, _)| match &mutant.expected {
-                        Expected::Killed {
-                            program: named,
-                            filter,
-                        } if named == program.name => Some(filter.as_str()),
-                        _ => None,
-                    })
-                    .collect();
-                filters.sort_unstable();
-                filters.dedup();
-                for filter in filters {
-                    self.passes(program, filter)?;
-                }
-            } else {
-                self.passes(program, "")?;
-            }
+    /// Whether a test passes without a mutant: one that does not proves nothing.
+    fn passes_unchanged(&self, program: &Program, test: &str) -> anyhow::Result<bool> {
+        let name = format!("{} {test}", program.name);
+        if let Some(known) = self.unchanged.borrow().get(&name) {
+            return Ok(*known);
         }
-        Ok(())
-    }
-
-    fn passes(&self, program: &Program, filter: &str) -> anyhow::Result<()> {
-        match program.run(&self.server_url, None, filter)? {
-            Outcome::Passed(0) => bail!("no test of {} has {filter} in its name", program.name),
-            Outcome::Passed(_) => Ok(()),
-            Outcome::Failed(test) => bail!("without a mutant {} {test} fails", program.name),
-        }
+        let passes = matches!(
+            program.run(&self.server_url, None, test)?,
+            Outcome::Passed(1..)
+        );
+        self.unchanged.borrow_mut().insert(name, passes);
+        Ok(passes)
     }
 
     /// The test that told the mutant from the original.
@@ -151,10 +142,16 @@ impl Trial<'_> {
             let outcome = program
                 .run(&self.server_url, Some(&self.file), filter)
                 .with_context(|| format!("try {}", mutant.name))?;
-            Ok(match outcome {
-                Outcome::Failed(test) => Some(format!("{} {test}", program.name)),
-                Outcome::Passed(_) => None,
-            })
+            match outcome {
+                Outcome::Failed(test) if self.passes_unchanged(program, &test)? => {
+                    Ok(Some(format!("{} {test}", program.name)))
+                }
+                Outcome::Failed(test) => {
+                    bail!("without a mutant {} {test} fails too", program.name)
+                }
+                Outcome::Passed(0) => bail!("no test of {} has {filter} in its name", program.name),
+                Outcome::Passed(_) => Ok(None),
+            }
         };
         if let Expected::Killed {
             program: named,

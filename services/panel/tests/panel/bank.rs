@@ -31,15 +31,21 @@ pub struct Bank {
     pub http: reqwest::Client,
     child: Mutex<Child>,
     config: Value,
+    /// Kept open, so that the address stays when the process goes.
+    listener: TcpListener,
 }
 
 /// Another panel of the same bank.
-pub struct Replica(Child);
+pub struct Replica {
+    pub origin: String,
+    pub http: reqwest::Client,
+    child: Child,
+}
 
 impl Drop for Replica {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -89,8 +95,12 @@ impl Bank {
 
     /// Starts a panel whose config is changed first.
     pub async fn with(change: impl FnOnce(&mut Value, [Uuid; 2])) -> Self {
+        Self::over(Database::demo().await.expect("database"), change).await
+    }
+
+    /// The same over a given database.
+    pub async fn over(database: Database, change: impl FnOnce(&mut Value, [Uuid; 2])) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let database = Database::demo().await.expect("database");
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let port = listener.local_addr().expect("address").port();
         let origin = format!("http://localhost:{port}");
@@ -126,7 +136,20 @@ impl Bank {
             http,
             child: Mutex::new(child),
             config,
+            listener,
         }
+    }
+
+    /// Ends the panel at once, as a crash would.
+    pub fn crashes(&self) {
+        let mut child = self.child.lock().expect("the panel");
+        child.kill().expect("kill");
+        child.wait().expect("wait");
+    }
+
+    /// Starts the panel again where it was.
+    pub fn comes_back(&self) {
+        *self.child.lock().expect("the panel") = start(&self.listener, &self.config);
     }
 
     /// A second panel over the same database, with loops of its own.
@@ -137,7 +160,11 @@ impl Bank {
         let mut config = self.config.clone();
         config["listen"] = json!({"inherited_fds": [listener.as_raw_fd()]});
         config["panel_origin"] = json!(origin);
-        Replica(start(&listener, &config))
+        Replica {
+            child: start(&listener, &config),
+            http: client(port),
+            origin,
+        }
     }
 
     /// A statement of the superuser.

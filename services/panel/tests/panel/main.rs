@@ -2,6 +2,7 @@
 
 mod bank;
 mod cards;
+mod crash;
 mod events;
 mod flips;
 mod guards;
@@ -13,5 +14,6 @@ mod notices;
 mod operators;
 mod pages;
 mod passkeys;
+mod races;
 mod sessions;
 mod undo;

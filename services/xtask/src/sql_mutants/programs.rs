@@ -17,6 +17,9 @@ const PACKAGES: [(&str, &str); 3] = [
 /// A test that waits longer than this for a lock that nobody gives is a failed one.
 const PATIENCE: Duration = Duration::from_secs(420);
 
+/// Time for a program to end after its first failure.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// A built test program.
 #[derive(Debug)]
 pub struct Program {
@@ -123,8 +126,12 @@ impl Program {
                 }
             }
         });
-        // The first failure says enough: the rest is not waited for.
         let outcome = watch(&lines);
+        // The first failure says enough. One test alone ends by itself and takes its database along; many are not waited for.
+        let deadline = Instant::now() + GRACE;
+        while child.try_wait()?.is_none() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(50));
+        }
         let _ = child.kill();
         child.wait()?;
         outcome

@@ -113,7 +113,7 @@ async fn what_leaves_the_bank_goes_from_transit_to_settlement() {
     let ada = bank.customer("Ada").await;
     let (action, ids) = pays(&bank, &ada, to_bob(&ada)).await;
     bank.wait_until_seconds(11).await;
-    for (step, done) in [(LEAVE, true), (CREDIT, false), (POST, true)] {
+    for (step, done) in [(POST, false), (LEAVE, true), (CREDIT, false), (POST, true)] {
         assert_eq!(bank.as_loop("poster", step, &ids).await, Ok(done), "{step}");
     }
     let legs = [
