@@ -7,3 +7,4 @@ mod after;
 mod confirm;
 mod holds;
 mod money;
+mod step_up;
