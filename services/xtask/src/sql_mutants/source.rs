@@ -8,7 +8,13 @@ use countersign_testkit::checkout;
 use super::list::Mutant;
 
 /// Files of the execution path, after all migrations, in the order in which they are applied.
-const EXECUTION: [&str; 4] = ["step_up.sql", "notices.sql", "limits.sql", "execution.sql"];
+const EXECUTION: [&str; 5] = [
+    "step_up.sql",
+    "notices.sql",
+    "limits.sql",
+    "execution.sql",
+    "operators.sql",
+];
 
 /// Every statement text that makes the database, in its order.
 #[derive(Debug)]
