@@ -177,6 +177,7 @@ mod tests {
             "Content-Length: 5\r\nX: a\r\n\tb\r\n\r\n",
             "Content-Length: 5\r\nX: a\nTransfer-Encoding: chunked\r\n\r\n",
             "Content-Length: 5\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n",
+            "X: a\nContent-Length: 5\r\n\r\n",
             "Content-Length: 5\r\n\nX: a\r\n\r\n",
             "Content-Length: 5\r\nX: a\0b\r\n\r\n",
             "Content-Length: 5\n\r\n\r\n",
