@@ -133,14 +133,17 @@ impl Place {
         match victim {
             Victim::Panel => bank.crashes(),
             Victim::Server => {
+                // Kept open until it is killed: a session that ended by itself crashes nothing.
+                let mut admin = bank.admin().await;
                 let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
-                    .fetch_one(&mut bank.admin().await)
+                    .fetch_one(&mut admin)
                     .await
                     .expect("a process");
-                let _ = std::process::Command::new("kill")
+                let killed = std::process::Command::new("kill")
                     .args(["-KILL", &pid.to_string()])
                     .status()
                     .expect("kill");
+                assert!(killed.success(), "no server process was killed");
             }
             Victim::Connection => {
                 let waiting = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'panel'
