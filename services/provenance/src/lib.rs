@@ -55,6 +55,7 @@ mod reference;
 mod scan;
 pub mod score;
 mod sentences;
+mod settled;
 mod signs;
 mod slots;
 mod speech;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::{
+    settled,
     tags::Tags,
     tokens::{Kind, Token, contrasts, is_negation},
 };
@@ -201,6 +202,9 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
     }
     let before = &tokens[at - 1];
     let soft = is_soft(tokens, at - 1);
+    if settled::begins(tokens, start, at, soft) {
+        return true;
+    }
     let follows = before.has(Tags::SO) && before.kind == Kind::Word;
     let joint = follows || before.has(Tags::AND.union(Tags::CONTRAST)) && before.kind == Kind::Word;
     if !soft && !joint {
