@@ -185,7 +185,7 @@ fn begins_clause(tokens: &[Token], start: usize, at: usize) -> bool {
         let softens = token.has(Tags::REPAIR.union(Tags::CONTRAST))
             && token.has(Tags::FILLER)
             && tokens[at - 1].has(VERBS);
-        if softens {
+        if softens || token.has(Tags::FIX) && settled::says_no_sum(tokens, at) {
             return false;
         }
         // "no wait", "sorry, I meant": one cue, unless something was asked before it. A negation before it

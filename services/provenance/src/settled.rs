@@ -71,14 +71,16 @@ fn reports(tokens: &[Token], at: usize, parted: bool) -> bool {
 /// Whether a word is a verb that tells what is or was. "a" without its accent is one only behind a name.
 fn tells(tokens: &[Token], at: usize) -> bool {
     let token = &tokens[at];
-    let asks = Tags::FIX
-        .union(Tags::FRAME)
+    let asks = Tags::FRAME
         .union(Tags::FRAME_NEED)
         .union(Tags::PAY)
         .union(Tags::DEBT)
         .union(ASKS);
     if token.kind != Kind::Word || !token.has(Tags::STATES) {
         return false;
+    }
+    if token.has(Tags::FIX) {
+        return says_no_sum(tokens, at);
     }
     if token.has(Tags::TO) {
         let named = at
@@ -90,6 +92,20 @@ fn tells(tokens: &[Token], at: usize) -> bool {
                 .is_some_and(|next| !matches!(next.kind, Kind::Name { .. } | Kind::Amount(_)));
     }
     !token.has(asks)
+}
+
+/// "…, 70 a Sacha sono partiti": behind a name and without a sum behind it "is" sets nothing.
+pub(crate) fn says_no_sum(tokens: &[Token], at: usize) -> bool {
+    let named = at
+        .checked_sub(1)
+        .is_some_and(|before| matches!(tokens[before].kind, Kind::Name { .. }));
+    let mut behind = tokens[at + 1..]
+        .iter()
+        .take_while(|token| !token.is_mark(",;:\n"));
+    let says = tokens
+        .get(at + 1)
+        .is_some_and(|next| next.kind == Kind::Word);
+    named && says && tokens[at].has(Tags::STATES) && !behind.any(is_value)
 }
 
 fn is_value(token: &Token) -> bool {
