@@ -14,7 +14,10 @@ const BETWEEN: Tags = LIGHT
     .union(Tags::DET)
     .union(Tags::TO)
     .union(Tags::FOR)
+    .union(Tags::OF)
+    .union(Tags::ON)
     .union(Tags::TITLE)
+    .union(Tags::ALREADY)
     .union(Tags::CURRENCY)
     .union(Tags::SUBJECT)
     .union(Tags::PRONOUN)
@@ -25,6 +28,25 @@ const BETWEEN: Tags = LIGHT
     .union(Tags::WEEKDAY)
     .union(Tags::COMMON)
     .union(Tags::PERSON);
+
+/// Words behind "already" that leave it a "now" ("y 30 a Ana ya por favor").
+const ASIDE: Tags = LIGHT
+    .union(Tags::FOR)
+    .union(Tags::TO)
+    .union(Tags::ON)
+    .union(Tags::INTO)
+    .union(Tags::TAIL)
+    .union(Tags::DAY_WORD)
+    .union(Tags::WEEKDAY)
+    .union(Tags::SO)
+    .union(Tags::BECAUSE);
+
+/// Words that join a clause to the one before.
+const JOINTS: Tags = Tags::AND
+    .union(Tags::CONTRAST)
+    .union(Tags::BECAUSE)
+    .union(Tags::SO)
+    .union(Tags::ONLY);
 
 /// Words that turn what follows them to something else than a report.
 const ASKS: Tags = Tags::ASK
@@ -37,7 +59,14 @@ const ASKS: Tags = Tags::ASK
 /// Whether a report of somebody named begins at a place that a mark or a joint parts from what was said before.
 pub(crate) fn begins(tokens: &[Token], start: usize, at: usize, parted: bool) -> bool {
     let word = |token: &Token, tags: Tags| token.kind == Kind::Word && token.has(tags);
-    let joined = word(&tokens[at], Tags::AND.union(Tags::CONTRAST));
+    let named = |at: usize| {
+        tokens
+            .get(at)
+            .is_some_and(|token| matches!(token.kind, Kind::Name { .. }))
+    };
+    // "to Ann and Bob Carol has hers"
+    let beside = named(at - 1) && (named(at) || word(&tokens[at], Tags::DET) && named(at + 1));
+    let joined = word(&tokens[at], JOINTS) || beside;
     // The values before are asked for last: for each mark they would cost the square of a clause's length.
     (parted || joined) && reports(tokens, at, parted) && tokens[start..at].iter().any(is_value)
 }
@@ -50,6 +79,8 @@ fn reports(tokens: &[Token], at: usize, parted: bool) -> bool {
             return true;
         }
         match token.kind {
+            // "and Bob Carol has hers": who is spoken of stands right before.
+            Kind::Name { .. } if names > 0 && !parted => return false,
             Kind::Name { .. } => names += 1,
             Kind::Amount(_) => {}
             // "for Ann and Bob and Carol has hers": only the last of them is spoken of.
@@ -61,6 +92,7 @@ fn reports(tokens: &[Token], at: usize, parted: bool) -> bool {
                     .take_while(|token| !token.is_mark(",;:\n"))
                     .any(|token| matches!(token.kind, Kind::Name { .. }));
             }
+            Kind::Word if here == at && word(token, JOINTS) => {}
             Kind::Word if word(token, BETWEEN) && !word(token, ASKS) => {}
             _ => return false,
         }
@@ -76,6 +108,9 @@ fn tells(tokens: &[Token], at: usize) -> bool {
         .union(Tags::PAY)
         .union(Tags::DEBT)
         .union(ASKS);
+    if done_already(tokens, at) {
+        return true;
+    }
     if token.kind != Kind::Word || !token.has(Tags::STATES) {
         return false;
     }
@@ -92,6 +127,17 @@ fn tells(tokens: &[Token], at: usize) -> bool {
                 .is_some_and(|next| !matches!(next.kind, Kind::Name { .. } | Kind::Amount(_)));
     }
     !token.has(asks)
+}
+
+/// "Sacha ya pagado": behind a name and "already" a word that says what was done.
+fn done_already(tokens: &[Token], at: usize) -> bool {
+    let named = at
+        .checked_sub(1)
+        .is_some_and(|before| matches!(tokens[before].kind, Kind::Name { .. }));
+    let done = tokens.get(at + 1).is_some_and(|next| {
+        next.kind == Kind::Word && !next.has(ASIDE)
+    });
+    named && done && tokens[at].kind == Kind::Word && tokens[at].has(Tags::ALREADY)
 }
 
 /// "…, 70 a Sacha sono partiti": behind a name and without a sum behind it "is" sets nothing.

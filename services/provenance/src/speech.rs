@@ -363,7 +363,10 @@ pub(crate) fn report_before(context: &Context, clause: &[Token], verb: usize) ->
 
 /// Whether a word says nothing about who acts, when or whether: an unknown one or the name of a thing.
 fn is_plain(token: &Token) -> bool {
-    let things = Tags::COMMON.union(Tags::UNIT).union(Tags::SHORT);
+    let things = Tags::COMMON
+        .union(Tags::UNIT)
+        .union(Tags::SHORT)
+        .union(Tags::ALREADY);
     token.kind == Kind::Word && token.tags.without(things).is_empty()
 }
 

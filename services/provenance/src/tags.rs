@@ -263,4 +263,6 @@ tags! {
     UNIT = "unit",
     /// A title before a name ("Mr").
     TITLE = "title",
+    /// "already": behind a name it begins what has been done.
+    ALREADY = "already",
 }
