@@ -13,6 +13,7 @@ use crate::{
     signs::Signs,
     speech::{CUES, LIGHT},
     tags::Tags,
+    telling::writes_reference,
     tokens::{Kind, Token, is_negation},
 };
 
@@ -406,6 +407,9 @@ fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength
     };
     let remark = Remark::of(context, clause);
     let tells = remark.words > SAYING_WORDS_MAX && remark.states && !remark.of_request;
+    if writes_reference(clause) {
+        return None;
+    }
     if denies(context, clause) {
         // "the other guy had no cash on him": told of somebody else, and of nothing that is to be paid.
         return (!(tells && remark.of_another)).then_some(Strength::Likely);

@@ -28,6 +28,7 @@ pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bo
         open_sums_with_more(tokens, at);
         join_listed(tokens, at);
         mask_code(tokens, folded, at);
+        mask_count(tokens, at);
     }
     if without_cases {
         let mut at = 0;
@@ -299,6 +300,31 @@ fn mask_code(tokens: &mut [Token], folded: &Folded, at: usize) {
         code += 2;
     }
     tokens[at].kind = Kind::Masked;
+}
+
+/// "80 euros … for the 6 jars": behind a sum in a currency a bare number before a thing says how many there are.
+fn mask_count(tokens: &mut [Token], at: usize) {
+    let is_word = |at: Option<usize>, tags: Tags| {
+        at.and_then(|at| tokens.get(at))
+            .is_some_and(|token| token.kind == Kind::Word && token.has(tags))
+    };
+    let counts = matches!(&tokens[at].kind, Kind::Amount(amount) if amount.currency.is_none())
+        && is_word(at.checked_sub(1), Tags::DET)
+        && is_word(at.checked_sub(2), Tags::FOR)
+        && tokens
+            .get(at + 1)
+            .is_some_and(|next| next.is_unknown() && !next.glued);
+    let summed = || {
+        tokens[..at]
+            .iter()
+            .rev()
+            .take_while(|token| !token.is_mark(".;:\n!?"))
+            .any(|token| matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some()))
+    };
+    if counts && summed() {
+        tokens[at].kind = Kind::Masked;
+        tokens[at].tags = Tags::NONE;
+    }
 }
 
 /// "my sister Lola", "the nanny (Lola)", "the landlord, Lola": the words before the name say who that is, and go

@@ -8,6 +8,7 @@ use crate::{
     negations::Negation,
     prepositions::Preposition,
     scan::Scan,
+    settled,
     signs::Signs,
     tags::Tags,
     tokens::{Kind, Token},
@@ -122,7 +123,9 @@ impl Scan<'_, '_> {
             || next.is_some_and(|next| {
                 joins(next)
                     || (next.has(Tags::SAY) && next.kind == Kind::Word)
-                    || next.is_mark("(/&@+*_")
+                    || next.is_mark("/&@+*_")
+                    || next.is_mark("(")
+                        && (next.glued || !settled::reports(self.tokens, at + 2, true))
                     || (next.is_mark("-'") && next.glued)
                     || (next.kind == Kind::Word
                         && title_case(next)

@@ -71,7 +71,8 @@ pub(crate) fn begins(tokens: &[Token], start: usize, at: usize, parted: bool) ->
     (parted || joined) && reports(tokens, at, parted) && tokens[start..at].iter().any(is_value)
 }
 
-fn reports(tokens: &[Token], at: usize, parted: bool) -> bool {
+/// Whether what begins at a place tells of somebody it names.
+pub(crate) fn reports(tokens: &[Token], at: usize, parted: bool) -> bool {
     let word = |token: &Token, tags: Tags| token.kind == Kind::Word && token.has(tags);
     let mut names = 0;
     for (here, token) in tokens.iter().enumerate().skip(at) {
@@ -134,9 +135,9 @@ fn done_already(tokens: &[Token], at: usize) -> bool {
     let named = at
         .checked_sub(1)
         .is_some_and(|before| matches!(tokens[before].kind, Kind::Name { .. }));
-    let done = tokens.get(at + 1).is_some_and(|next| {
-        next.kind == Kind::Word && !next.has(ASIDE)
-    });
+    let done = tokens
+        .get(at + 1)
+        .is_some_and(|next| next.kind == Kind::Word && !next.has(ASIDE));
     named && done && tokens[at].kind == Kind::Word && tokens[at].has(Tags::ALREADY)
 }
 

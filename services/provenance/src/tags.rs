@@ -265,4 +265,6 @@ tags! {
     TITLE = "title",
     /// "already": behind a name it begins what has been done.
     ALREADY = "already",
+    /// Names what is written with a payment ("reference", "Verwendungszweck").
+    REFERENCE = "reference",
 }

@@ -1,6 +1,7 @@
 //! Clauses with values that tell something: what somebody was or wanted, and what is to be written with a payment.
 
 use crate::{
+    sentences::VERBS,
     speech::{CUES, LIGHT},
     tags::Tags,
     tokens::{Kind, Token},
@@ -15,12 +16,29 @@ pub(crate) fn writes_reference(clause: &[Token]) -> bool {
     let leads = first.is_some_and(|first| first.has(Tags::INTO.union(Tags::ON).union(Tags::FOR)));
     let names_it = second
         .is_some_and(|second| second.has(Tags::TAIL) && !second.has(Tags::BECAUSE.union(Tags::TO)));
+    // "Verwendungszweck Miete Dezember Whg 14": a line of its own.
+    let line = clause
+        .iter()
+        .find(|token| !(token.kind == Kind::Word && token.has(LIGHT.union(Tags::DET))))
+        .is_some_and(|first| first.kind == Kind::Word && first.has(Tags::REFERENCE))
+        && !clause.iter().any(|token| {
+            let says = CUES
+                .without(Tags::REPAIR)
+                .union(Tags::NEG)
+                .union(Tags::FIX)
+                .union(Tags::INSTEAD)
+                .union(Tags::STATES)
+                .union(VERBS);
+            token.kind == Kind::Word && token.has(says)
+                || matches!(token.kind, Kind::Account(_))
+                || matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some())
+        });
     let goes_to_somebody = clause.windows(2).any(|pair| {
         pair[0].kind == Kind::Word
             && pair[0].has(Tags::TO)
             && matches!(pair[1].kind, Kind::Name { .. })
     });
-    leads && names_it && !goes_to_somebody
+    (leads && names_it || line) && !goes_to_somebody
 }
 
 /// "Davide was last week": somebody named and what he was or did, without a sum and a word of correction.
