@@ -124,8 +124,7 @@ impl Scan<'_, '_> {
                 joins(next)
                     || (next.has(Tags::SAY) && next.kind == Kind::Word)
                     || next.is_mark("/&@+*_")
-                    || next.is_mark("(")
-                        && (next.glued || !settled::reports(self.tokens, at + 2, true))
+                    || next.is_mark("(") && (next.glued || !self.is_told_of_behind(at + 2))
                     || (next.is_mark("-'") && next.glued)
                     || (next.kind == Kind::Word
                         && title_case(next)
@@ -138,6 +137,11 @@ impl Scan<'_, '_> {
             })
             || before
                 .is_some_and(|before| joins(before) || (before.is_mark("-&@+/") && token.glued))
+    }
+
+    /// "to Bob (Ann got hers)": what the bracket holds tells of another.
+    fn is_told_of_behind(&self, at: usize) -> bool {
+        settled::reports(&self.context.tokens, self.base + at, true)
     }
 
     /// Whether a saved name of several words stands here whole, with a capital.
