@@ -190,7 +190,7 @@ mod tests {
                 r#""clause":{"end":14,"message":7,"start":0},"conversation":"con_00000000000000000000000000000003","#,
                 r#""currency":"KWD","event":"request_created","grounded_through":8,"kind":"transfer","#,
                 r#""lines":[{"amount":"1.250","payee":"pye_00000000000000000000000000000002"}],"#,
-                r#""provenance":"provenance/4","rules":"rules/1","v":1,"version":1}"#
+                r#""provenance":"provenance/5","rules":"rules/1","v":1,"version":1}"#
             )
         );
     }

@@ -83,4 +83,4 @@ pub use outcome::{
 };
 
 /// The version of the grammar and its rules. It goes into every confirm record.
-pub const VERSION: &str = "provenance/4";
+pub const VERSION: &str = "provenance/5";
