@@ -28,6 +28,7 @@ pub(crate) fn writes_reference(clause: &[Token]) -> bool {
                 .union(Tags::FIX)
                 .union(Tags::INSTEAD)
                 .union(Tags::STATES)
+                .union(Tags::STOP_ALONE)
                 .union(VERBS);
             token.kind == Kind::Word && token.has(says)
                 || matches!(token.kind, Kind::Account(_))
