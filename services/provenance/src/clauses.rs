@@ -9,7 +9,7 @@ use crate::{
     moves::{Fragment, HowMuch, Move, Pair, PayeeMention, Strength, Who},
     pairing,
     reference::is_bare,
-    scan,
+    scan, settled,
     signs::Signs,
     speech::{CUES, IN_A_FRAGMENT, LIGHT, pure_cue, report_before, verb_of, wished_noun},
     tags::Tags,
@@ -31,6 +31,9 @@ pub(crate) fn clause_move(context: &Context, base: usize, clause: &[Token]) -> M
     }
     if writes_reference(clause) {
         return Move::Nothing;
+    }
+    if settled::is_done(clause) {
+        return refuse_if_of_payment(context, base, clause, Reason::Report);
     }
     let Some(verb) = verb_of(clause).or_else(|| wished_noun(clause)) else {
         return without_verb(context, base, clause);

@@ -141,7 +141,7 @@ impl Scan<'_, '_> {
 
     /// "to Bob (Ann got hers)": what the bracket holds tells of another.
     fn is_told_of_behind(&self, at: usize) -> bool {
-        settled::reports(&self.context.tokens, self.base + at, true)
+        settled::reports(self.context.tokens, self.base + at, true)
     }
 
     /// Whether a saved name of several words stands here whole, with a capital.

@@ -94,7 +94,7 @@ pub(crate) fn reports(tokens: &[Token], at: usize, parted: bool) -> bool {
                     .any(|token| matches!(token.kind, Kind::Name { .. }));
             }
             Kind::Word if here == at && word(token, JOINTS) => {}
-            Kind::Word if word(token, BETWEEN) && !word(token, ASKS) => {}
+            Kind::Word if word(token, BETWEEN) && !word(token, ASKS.union(Tags::PAY)) => {}
             _ => return false,
         }
     }
@@ -130,11 +130,16 @@ fn tells(tokens: &[Token], at: usize) -> bool {
     !token.has(asks)
 }
 
-/// "Sacha ya pagado": behind a name and "already" a word that says what was done.
+/// "30 a Bob ya enviado": whether a clause without a verb of an order says what has been done already.
+pub(crate) fn is_done(clause: &[Token]) -> bool {
+    (0..clause.len()).any(|at| done_already(clause, at)) && reports(clause, 0, true)
+}
+
+/// "Sacha ya pagado": behind a name or its sum and "already" a word that says what was done.
 fn done_already(tokens: &[Token], at: usize) -> bool {
     let named = at
         .checked_sub(1)
-        .is_some_and(|before| matches!(tokens[before].kind, Kind::Name { .. }));
+        .is_some_and(|before| is_value(&tokens[before]));
     let done = tokens
         .get(at + 1)
         .is_some_and(|next| next.kind == Kind::Word && !next.has(ASIDE));
