@@ -14,6 +14,8 @@ pub struct Config {
     pub listen: Listen,
     /// The one origin this page has, such as `http://dashboard.localhost:8485`.
     pub dashboard_origin: String,
+    /// Where operators sign in; printed addresses are good beside it for as long as somebody makes them.
+    pub sign_in: Option<countersign_sign_in::Settings>,
     /// The database, as the role that reads for operators.
     pub database_url: Secret,
     /// Where the door tells its numbers, and where calls are approved. Without it the pages say that they do not know.

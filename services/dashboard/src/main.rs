@@ -17,6 +17,7 @@ mod router;
 mod routes;
 mod series;
 mod session;
+mod sign_in;
 
 use std::{sync::Arc, time::Duration};
 
@@ -39,12 +40,16 @@ async fn main() -> anyhow::Result<()> {
         .acquire_timeout(ACQUIRE_TIME_OUT)
         .connect_lazy(config.database_url.expose())
         .context("the database address is not understood")?;
+    // One provider for all TLS that this process speaks: the identity provider's.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let login = sign_in::provider(&config)?;
     let router = router::router(
         App {
             pool,
             door: config.door.map(Arc::new),
         },
         &config.dashboard_origin,
+        login,
     );
     let listeners = countersign_serve::open(&config.listen).await?;
     countersign_serve::run("dashboard", listeners, router).await

@@ -90,6 +90,7 @@ struct TroublePage {
     shell: Shell,
     heading: &'static str,
     text: &'static str,
+    sign_in: bool,
 }
 
 /// Why a page is not what was asked for. Answers as a page of its own.
@@ -111,12 +112,17 @@ pub enum PageError {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
+        let provider = countersign_sign_in::web::is_offered();
         let (status, heading, text) = match &self {
             // 401, so that no program takes it for the page asked for.
             Self::SignedOut => (
                 StatusCode::UNAUTHORIZED,
                 "You are not signed in",
-                "Open the operator's address that was printed when the bank was started. It works once and only for a short time. For a fresh one, run cargo xtask open --operator NAME on the same computer.",
+                if provider {
+                    "Sign in with your work account. You will be taken to its login page and back."
+                } else {
+                    "Open the operator's address that was printed when the bank was started. It works once and only for a short time. For a fresh one, run cargo xtask open --operator NAME on the same computer."
+                },
             ),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,
@@ -141,6 +147,7 @@ impl IntoResponse for PageError {
             shell: Shell::signed_out(),
             heading,
             text,
+            sign_in: provider && matches!(self, Self::SignedOut),
         };
         render(status, &page)
     }

@@ -1,23 +1,27 @@
 //! Every route of the dashboard on one screen, and what stands before all of them.
 
+use std::sync::Arc;
+
 use axum::{
     Router,
     middleware::{from_fn, from_fn_with_state},
     routing::{get, post},
 };
 use countersign_serve::{guard, headers, limits};
+use countersign_sign_in::Provider;
 
-use crate::{app::App, assets, routes as r};
+use crate::{app::App, assets, routes as r, sign_in};
 
 /// Longest body of a request: a conversation pasted for explanation.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// The dashboard's router for one origin.
-pub fn router(app: App, origin: &str) -> Router {
+pub fn router(app: App, origin: &str, login: Option<Arc<Provider>>) -> Router {
     let allowed = guard::Allowed::page(origin);
     let policy = headers::page_headers(CONTENT_SECURITY_POLICY);
+    let sessions = sign_in::Operators(app.pool.clone());
     // Outermost last: the name the request is for, then whose page it comes from, then everything else.
-    Router::new()
+    let router = Router::new()
         .route("/", get(r::show_overview))
         .route("/find", get(r::find_action))
         .route("/actions/{action}", get(r::show_action))
@@ -36,7 +40,17 @@ pub fn router(app: App, origin: &str) -> Router {
         .with_state(app)
         .layer(limits::body_limit(BODY_BYTES_MAX))
         .layer(from_fn(guard::check_fetch_site))
-        .layer(from_fn_with_state(allowed.clone(), guard::require_origin))
+        .layer(from_fn_with_state(allowed.clone(), guard::require_origin));
+    // The way back from the provider comes from another site, and the provider's own call from none.
+    let router = match login {
+        Some(provider) => router.merge(countersign_sign_in::web::routes(
+            provider,
+            sign_in::ROUND,
+            sessions,
+        )),
+        None => router,
+    };
+    router
         .route("/health", get(countersign_serve::health))
         .layer(from_fn_with_state(allowed, guard::check_host_and_origin))
         .layer(from_fn_with_state(policy, headers::set))

@@ -34,17 +34,17 @@ pub async fn begin(
     Ok(transaction)
 }
 
-/// Finds the session behind a secret; none when it is wrong or ended.
+/// Finds the session behind a secret; none when it is wrong, ended, or rested too long. Finding it is something done in it.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn find(pool: &PgPool, secret: Secret) -> Result<Option<Operator>, sqlx::Error> {
     let mut transaction = begin(pool, &secret).await?;
-    let name = sqlx::query_scalar!("SELECT bank.current_operator()")
+    let row = sqlx::query!("SELECT bank.current_operator() AS name, bank.touch_operator() AS _touched")
         .fetch_one(&mut *transaction)
         .await?;
-    transaction.rollback().await?;
-    Ok(name.map(|name| Operator { secret, name }))
+    transaction.commit().await?;
+    Ok(row.name.map(|name| Operator { secret, name }))
 }
 
 /// Uses a one-use token and begins the session it is good for; none for a wrong, used or late one.
@@ -83,7 +83,7 @@ pub async fn end(pool: &PgPool, secret: &Secret) -> Result<(), sqlx::Error> {
 ///
 /// # Panics
 /// When the system has no randomness to give: then nothing here may go on.
-fn new_secret() -> Secret {
+pub fn new_secret() -> Secret {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).expect("the system gives random bytes");
     Secret::from_random(bytes)

@@ -8,7 +8,7 @@ use countersign_domain::{CustomerId, Secret};
 use countersign_serve::Problem;
 use uuid::Uuid;
 
-use crate::{app::App, store::customer};
+use crate::{app::App, store::{StoreError, customer}};
 
 /// Digits of a bearer: 256 bits in hexadecimal.
 const BEARER_LENGTH: usize = 64;
@@ -34,6 +34,7 @@ impl FromRequestParts<App> for Chat {
         let found = customer::of_session(&mut transaction)
             .await?
             .ok_or(Problem::unauthorized())?;
+        transaction.commit().await.map_err(StoreError::from)?;
         Ok(Self {
             customer: found.customer,
             grant: found.grant,

@@ -41,6 +41,8 @@ pub struct Config {
     pub notary_key: LogKeyFile,
     /// The name of the bank's log in its checkpoints.
     pub log_origin: String,
+    /// Where customers sign in; not together with the demo, whose printed addresses are the other way in.
+    pub sign_in: Option<countersign_sign_in::Settings>,
     /// The demo's customers, or nothing outside the demo.
     pub demo: Option<Demo>,
 }

@@ -21,6 +21,7 @@ mod routes;
 mod session;
 mod show;
 mod shown_card;
+mod sign_in;
 mod wake;
 
 use std::{sync::Arc, time::Duration};
@@ -70,7 +71,8 @@ async fn main() -> anyhow::Result<()> {
         passkey_page: Arc::new(RelyingParty::new(&config.panel_origin)?),
         wakes,
     };
-    let router = router::router(app, &config.panel_origin);
+    let login = sign_in::provider(&config)?;
+    let router = router::router(app, &config.panel_origin, login);
     let listeners = countersign_serve::open(&config.listen).await?;
     countersign_serve::run("panel", listeners, router).await
 }

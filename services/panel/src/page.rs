@@ -11,7 +11,11 @@ use countersign_serve::Problem;
 use countersign_store::{SessionError, read::ReadError};
 use countersign_texts::Texts;
 
-use crate::{app::App, assets, cookie, language, session, session::Session};
+use crate::{
+    app::App,
+    assets, cookie, language, session,
+    session::{Session, Sign},
+};
 
 /// The places a signed-in customer can go, with their addresses.
 const PLACES: [(&str, &str); 7] = [
@@ -182,6 +186,7 @@ pub fn render(status: StatusCode, page: &impl Template) -> Response {
 #[template(path = "sign_in.html")]
 struct SignInPage {
     shell: Shell,
+    provider: bool,
 }
 
 #[derive(Template)]
@@ -207,6 +212,7 @@ pub fn sign_in() -> Response {
         StatusCode::UNAUTHORIZED,
         &SignInPage {
             shell: Shell::signed_out(),
+            provider: countersign_sign_in::web::is_offered(),
         },
     )
 }
@@ -291,7 +297,7 @@ impl FromRequestParts<App> for PageSession {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let secret = cookie::read(&parts.headers).ok_or_else(sign_in)?;
-        match session::find(&app.pool, secret).await {
+        match session::find(&app.pool, secret, Sign::Done).await {
             Ok(found) => found.map(Self).ok_or_else(sign_in),
             Err(error) => Err(unavailable(&error)),
         }

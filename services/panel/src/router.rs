@@ -1,19 +1,22 @@
 //! Every route of the panel on one screen, and what stands before all of them.
 
+use std::sync::Arc;
+
 use axum::{
     Router,
     middleware::{from_fn, from_fn_with_state},
     routing::{get, post},
 };
 use countersign_serve::{guard, headers, limits};
+use countersign_sign_in::Provider;
 
-use crate::{app::App, assets, language, routes as r};
+use crate::{app::App, assets, language, routes as r, sign_in};
 
 /// Longest body of a request: what a passkey answered, in JSON.
 const BODY_BYTES_MAX: usize = 16 * 1024;
 
 /// The panel's router for one origin that frames one other.
-pub fn router(app: App, panel_origin: &str) -> Router {
+pub fn router(app: App, panel_origin: &str, login: Option<Arc<Provider>>) -> Router {
     let allowed = guard::Allowed::page(panel_origin);
     let policy = headers::payment_page_headers(content_security_policy(&app.chat_origin));
     let mut router = Router::new()
@@ -57,13 +60,24 @@ pub fn router(app: App, panel_origin: &str) -> Router {
     if app.demo.is_some() {
         router = router.route("/demo/switch", post(r::switch_demo_customer));
     }
+    let sessions = sign_in::Customers(app.clone());
     // Outermost last: the name the request is for, then whose page it comes from, then everything else.
-    router
+    let router = router
         .with_state(app)
         .layer(from_fn(language::listen))
         .layer(limits::body_limit(BODY_BYTES_MAX))
         .layer(from_fn(guard::check_fetch_site))
-        .layer(from_fn_with_state(allowed.clone(), guard::require_origin))
+        .layer(from_fn_with_state(allowed.clone(), guard::require_origin));
+    // The way back from the provider comes from another site, and the provider's own call from none.
+    let router = match login {
+        Some(provider) => router.merge(countersign_sign_in::web::routes(
+            provider,
+            sign_in::ROUND,
+            sessions,
+        )),
+        None => router,
+    };
+    router
         .route("/health", get(countersign_serve::health))
         .layer(from_fn_with_state(allowed, guard::check_host_and_origin))
         .layer(from_fn_with_state(policy, headers::set))

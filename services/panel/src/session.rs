@@ -37,22 +37,37 @@ pub struct Session {
     pub frozen: bool,
 }
 
-/// Finds the session behind a secret; none when it is wrong, ended, or another login's. From then on the answer speaks its
-/// customer's language.
+/// What a request says of the person: something done keeps the session from resting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// A page was opened or a button pressed.
+    Done,
+    /// A page asked by itself.
+    Background,
+}
+
+/// Finds the session behind a secret; none when it is wrong, ended, rested too long, or another login's. From then on
+/// the answer speaks its customer's language.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn find(pool: &PgPool, secret: Secret) -> Result<Option<Session>, SessionError> {
+pub async fn find(
+    pool: &PgPool,
+    secret: Secret,
+    sign: Sign,
+) -> Result<Option<Session>, SessionError> {
     let mut transaction = begin(pool, &secret).await?;
     let row = sqlx::query!(
         r#"SELECT c.customer_id, c.display_name, coalesce(c.panel_language, c.locale) AS "language!",
                   (SELECT count(*) FROM bank.notice n WHERE n.customer_id = c.customer_id AND n.read_at IS NULL) AS "unread!",
-                  EXISTS (SELECT FROM bank.payment_freeze f WHERE f.customer_id = c.customer_id AND f.lifted_at IS NULL) AS "frozen!"
-             FROM bank.customer c"#
+                  EXISTS (SELECT FROM bank.payment_freeze f WHERE f.customer_id = c.customer_id AND f.lifted_at IS NULL) AS "frozen!",
+                  CASE WHEN $1 THEN bank.touch_session() ELSE false END AS "_touched!"
+             FROM bank.customer c"#,
+        sign == Sign::Done,
     )
     .fetch_optional(&mut *transaction)
     .await?;
-    transaction.rollback().await?;
+    transaction.commit().await?;
     Ok(row.map(|row| {
         let texts = countersign_texts::of(&row.language);
         language::speak(texts);
@@ -155,11 +170,19 @@ impl FromRequestParts<App> for Session {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let secret =
             cookie::read(&parts.headers).ok_or_else(|| Problem::unauthorized().into_response())?;
-        match find(&app.pool, secret).await {
+        match find(&app.pool, secret, sign_of(parts.uri.path())).await {
             Ok(Some(session)) => Ok(session),
             Ok(None) => Err(Problem::unauthorized().into_response()),
             Err(error) => Err(problem("look up a session", &error).into_response()),
         }
+    }
+}
+
+/// Cards and wake-ups are asked for by the page itself, whether anybody looks at it or not.
+fn sign_of(path: &str) -> Sign {
+    match path {
+        "/api/cards" | "/api/events" | "/chat-code" => Sign::Background,
+        _ => Sign::Done,
     }
 }
 

@@ -8,7 +8,10 @@ const SECRET_DIGITS: usize = 64;
 
 /// The one cookie of an origin.
 #[derive(Clone, Copy, Debug)]
-pub struct SecretCookie(&'static str);
+pub struct SecretCookie {
+    name: &'static str,
+    same_site: &'static str,
+}
 
 impl SecretCookie {
     /// A cookie of this name. It begins with `__Host-`, so that a browser takes it only with Secure, Path=/ and no
@@ -24,7 +27,21 @@ impl SecretCookie {
             ),
             "a session's cookie is bound to its host"
         );
-        Self(name)
+        Self {
+            name,
+            same_site: "Strict",
+        }
+    }
+
+    /// The same, but it also comes along when another site's page sends the browser here: for the way back from a sign-in.
+    ///
+    /// # Panics
+    /// As [`SecretCookie::new`].
+    pub const fn lax(name: &'static str) -> Self {
+        Self {
+            same_site: "Lax",
+            ..Self::new(name)
+        }
     }
 
     /// The session secret a request carries. None when the cookie is absent, malformed, or there twice.
@@ -35,7 +52,7 @@ impl SecretCookie {
                 let Some((name, value)) = pair.trim().split_once('=') else {
                     continue;
                 };
-                if name != self.0 {
+                if name != self.name {
                     continue;
                 }
                 // Two of a cookie that must be one are never "the first".
@@ -51,17 +68,18 @@ impl SecretCookie {
     /// The header that gives a browser its session for `seconds`.
     pub fn set(self, secret: &Secret, seconds: u32) -> HeaderValue {
         header_value(&format!(
-            "{}={}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age={seconds}",
-            self.0,
-            secret.expose()
+            "{}={}; Path=/; Secure; HttpOnly; SameSite={}; Max-Age={seconds}",
+            self.name,
+            secret.expose(),
+            self.same_site
         ))
     }
 
     /// The header that takes the cookie away.
     pub fn clear(self) -> HeaderValue {
         header_value(&format!(
-            "{}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0",
-            self.0
+            "{}=; Path=/; Secure; HttpOnly; SameSite={}; Max-Age=0",
+            self.name, self.same_site
         ))
     }
 }

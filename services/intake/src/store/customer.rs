@@ -44,10 +44,11 @@ pub struct Found {
     pub locale: String,
 }
 
-/// Who the transaction acts for; `None` without a live session.
+/// Who the transaction acts for; `None` without a live session. Somebody chats: once the transaction is committed, neither this
+/// session nor the panel's around it has rested.
 pub async fn of_session(connection: &mut PgConnection) -> Result<Option<Found>, StoreError> {
     let row = sqlx::query!(
-        r#"SELECT customer_id, locale, bank.current_grant() AS grant_id
+        r#"SELECT customer_id, locale, bank.current_grant() AS grant_id, bank.touch_session() AS _touched
              FROM bank.customer WHERE customer_id = (SELECT bank.current_customer())"#
     )
     .fetch_optional(connection)
