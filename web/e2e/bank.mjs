@@ -5,10 +5,11 @@ import { createInterface } from "node:readline";
 
 const STARTS_IN_MS = 120_000;
 
-export async function startBank() {
+/** `provider` is the issuer of an identity provider; without one people sign in by the demo's addresses. */
+export async function startBank({ provider } = {}) {
   const program = process.env.COUNTERSIGN_XTASK;
   if (!program) throw new Error("COUNTERSIGN_XTASK names no program; run `cargo xtask test --only browser`");
-  const child = spawn(program, ["bank"], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(program, ["bank", ...(provider ? ["--provider", provider] : [])], { stdio: ["pipe", "pipe", "inherit"] });
   const waiting = new Map();
   let next = 1;
   let ready;

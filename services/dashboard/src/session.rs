@@ -40,9 +40,10 @@ pub async fn begin(
 /// When the database does not answer.
 pub async fn find(pool: &PgPool, secret: Secret) -> Result<Option<Operator>, sqlx::Error> {
     let mut transaction = begin(pool, &secret).await?;
-    let row = sqlx::query!("SELECT bank.current_operator() AS name, bank.touch_operator() AS _touched")
-        .fetch_one(&mut *transaction)
-        .await?;
+    let row =
+        sqlx::query!("SELECT bank.current_operator() AS name, bank.touch_operator() AS _touched")
+            .fetch_one(&mut *transaction)
+            .await?;
     transaction.commit().await?;
     Ok(row.name.map(|name| Operator { secret, name }))
 }

@@ -8,7 +8,10 @@ use countersign_domain::{CustomerId, Secret};
 use countersign_serve::Problem;
 use uuid::Uuid;
 
-use crate::{app::App, store::{StoreError, customer}};
+use crate::{
+    app::App,
+    store::{StoreError, customer},
+};
 
 /// Digits of a bearer: 256 bits in hexadecimal.
 const BEARER_LENGTH: usize = 64;

@@ -23,13 +23,23 @@ pub struct Bank {
     customers: Vec<DemoCustomer>,
 }
 
+/// What a test chose instead of the stack's own.
+#[derive(Default)]
+struct Chosen<'a> {
+    agent_url: Option<&'a str>,
+    agent_program: Option<&'a Path>,
+    assistant: Option<&'a serde_json::Value>,
+    provider: Option<&'a str>,
+    caps_are_far: bool,
+}
+
 impl Bank {
     /// Builds the services where needed and starts them on a fresh demo bank.
     ///
     /// # Errors
     /// When anything does not start; the end of the failed service's log is in the message.
     pub async fn start() -> anyhow::Result<Self> {
-        Self::start_with(None, None, false, None).await
+        Self::start_with(Chosen::default()).await
     }
 
     /// The same, with an agent in the test's hands instead of the real one.
@@ -37,7 +47,11 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_agent(agent: &CaptiveAgent) -> anyhow::Result<Self> {
-        Self::start_with(Some(&agent.url()), None, false, None).await
+        Self::start_with(Chosen {
+            agent_url: Some(&agent.url()),
+            ..Chosen::default()
+        })
+        .await
     }
 
     /// The same, for many messages and calls in a short time.
@@ -45,7 +59,12 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_far_caps(agent: &CaptiveAgent) -> anyhow::Result<Self> {
-        Self::start_with(Some(&agent.url()), None, true, None).await
+        Self::start_with(Chosen {
+            agent_url: Some(&agent.url()),
+            caps_are_far: true,
+            ..Chosen::default()
+        })
+        .await
     }
 
     /// The bank with its own agent, for many messages in a short time.
@@ -53,7 +72,11 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_busy() -> anyhow::Result<Self> {
-        Self::start_with(None, None, true, None).await
+        Self::start_with(Chosen {
+            caps_are_far: true,
+            ..Chosen::default()
+        })
+        .await
     }
 
     /// The same, with another program in the real agent's place: started as that is, with its user, its cage,
@@ -62,7 +85,12 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_agent_program(program: &Path) -> anyhow::Result<Self> {
-        Self::start_with(None, Some(program), true, None).await
+        Self::start_with(Chosen {
+            agent_program: Some(program),
+            caps_are_far: true,
+            ..Chosen::default()
+        })
+        .await
     }
 
     /// The same, with a model and guardrails of the test's choosing, as members of the agent's configuration.
@@ -70,15 +98,26 @@ impl Bank {
     /// # Errors
     /// As [`Bank::start`].
     pub async fn start_with_assistant(settings: &serde_json::Value) -> anyhow::Result<Self> {
-        Self::start_with(None, None, false, Some(settings)).await
+        Self::start_with(Chosen {
+            assistant: Some(settings),
+            ..Chosen::default()
+        })
+        .await
     }
 
-    async fn start_with(
-        agent_url: Option<&str>,
-        agent_program: Option<&Path>,
-        caps_are_far: bool,
-        assistant: Option<&serde_json::Value>,
-    ) -> anyhow::Result<Self> {
+    /// The same, with sign-in at an identity provider instead of the demo's.
+    ///
+    /// # Errors
+    /// As [`Bank::start`].
+    pub async fn start_with_provider(issuer: &str) -> anyhow::Result<Self> {
+        Self::start_with(Chosen {
+            provider: Some(issuer),
+            ..Chosen::default()
+        })
+        .await
+    }
+
+    async fn start_with(chosen: Chosen<'_>) -> anyhow::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         static PROGRAMS: OnceCell<PathBuf> = OnceCell::const_new();
         let programs = PROGRAMS
@@ -96,10 +135,11 @@ impl Bank {
             logins: &logins,
             customers: &customers,
             programs,
-            agent_url,
-            agent_program,
-            assistant,
-            caps_are_far,
+            agent_url: chosen.agent_url,
+            agent_program: chosen.agent_program,
+            assistant: chosen.assistant,
+            provider: chosen.provider,
+            caps_are_far: chosen.caps_are_far,
         })
         .await?;
         Ok(Self {

@@ -185,7 +185,11 @@ impl TestServer {
                 installed::set_password(&mut connection, role, &self.password(role)).await?;
             }
             // Tests move the clock by hours in sessions that nobody leaves; the rest of a session has a test of its own.
-            load(&mut connection, "UPDATE bank.setting SET session_idle_seconds = 43200").await?;
+            load(
+                &mut connection,
+                "UPDATE bank.setting SET session_idle_seconds = 43200",
+            )
+            .await?;
             if let Some(sql) = demo {
                 load(&mut connection, &sql).await?;
             }

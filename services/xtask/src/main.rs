@@ -82,7 +82,7 @@ enum Command {
     /// Write the bank's ledger and its signed log to a file that `countersign-verify ledger` checks without a network
     Ledger(commands::ledger::LedgerArguments),
     /// Start a throw-away bank for browser tests, driven by lines on standard input
-    Bank,
+    Bank(commands::bank::BankArguments),
     /// Start a throw-away PostgreSQL with the demo bank in it, and print its addresses
     Db,
     /// Check every query against a fresh database and write the metadata that builds use (.sqlx)
@@ -125,7 +125,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Eval(arguments) => commands::eval::run(&arguments),
         Command::Nightly(arguments) => commands::nightly::run(&arguments).await,
         Command::Ledger(arguments) => commands::ledger::run(&arguments).await,
-        Command::Bank => commands::bank::run().await,
+        Command::Bank(arguments) => commands::bank::run(&arguments).await,
         Command::Db => commands::db::run().await,
         Command::Prepare { only } => commands::prepare::run(only).await,
     }

@@ -36,6 +36,8 @@ pub(super) struct Facts<'a> {
     pub(super) ports: &'a BTreeMap<Service, u16>,
     /// Where `intake` finds its agent, when that is not the stack's own.
     pub(super) agent_url: Option<&'a str>,
+    /// The issuer where people sign in. Its clients are called as the services are, and their secrets as a test knows them.
+    pub(super) provider: Option<&'a str>,
     /// Whether the caps on messages and calls are far away, for tests that do in seconds what people do in hours.
     pub(super) caps_are_far: bool,
 }
@@ -47,6 +49,16 @@ impl Facts<'_> {
 
     fn origin(&self, service: Service) -> String {
         format!("http://{}", self.authority(service))
+    }
+
+    fn sign_in(&self, service: Service) -> Option<Value> {
+        self.provider.map(|issuer| {
+            json!({
+                "issuer": issuer,
+                "client_id": service.name(),
+                "client_secret": format!("the secret of {}", service.name()),
+            })
+        })
     }
 
     /// The door's policy for the bank's own server.
@@ -85,9 +97,10 @@ impl Facts<'_> {
                 "notary_database_url": self.logins.url("notary")?,
                 "notary_key": keys.notary,
                 "log_origin": BANK_LOG,
-                "demo": {"customers": self.customers.iter()
+                "sign_in": self.sign_in(Service::Panel),
+                "demo": self.provider.is_none().then(|| json!({"customers": self.customers.iter()
                     .map(|customer| json!({"id": customer.id, "name": customer.name}))
-                    .collect::<Vec<_>>()},
+                    .collect::<Vec<_>>()})),
             }),
             Service::Intake => json!({
                 "chat_origin": self.origin(Service::Intake),
@@ -119,6 +132,7 @@ impl Facts<'_> {
             }),
             Service::Dashboard => json!({
                 "dashboard_origin": self.origin(Service::Dashboard),
+                "sign_in": self.sign_in(Service::Dashboard),
                 "database_url": self.logins.url("dashboard")?,
             }),
             Service::Agent => {

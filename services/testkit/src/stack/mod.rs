@@ -60,6 +60,8 @@ pub struct StackOptions<'a> {
     pub agent_program: Option<&'a Path>,
     /// The agent's model and guardrails, as members of its configuration; the built-in model where there are none.
     pub assistant: Option<&'a serde_json::Value>,
+    /// The identity provider where people sign in; the demo's picker and its printed addresses where there is none.
+    pub provider: Option<&'a str>,
     /// Moves the caps on messages and calls far away, for tests that do in seconds what people do in hours.
     pub caps_are_far: bool,
 }
@@ -97,6 +99,7 @@ impl Stack {
             customers: options.customers,
             ports: &ports,
             agent_url: options.agent_url,
+            provider: options.provider,
             caps_are_far: options.caps_are_far,
         };
         let mut services = BTreeMap::new();

@@ -5,12 +5,21 @@
 //! origins. At the end of its input it stops the bank and forgets it.
 
 use anyhow::{Context, bail};
+use clap::Args;
 use countersign_testkit::{Bank, Service};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::signals;
+
+/// How the bank starts.
+#[derive(Args, Debug)]
+pub struct BankArguments {
+    /// The issuer of the identity provider where people sign in, instead of the demo's addresses
+    #[arg(long)]
+    provider: Option<String>,
+}
 
 #[derive(Deserialize)]
 struct Line {
@@ -54,8 +63,11 @@ enum Act {
 ///
 /// # Errors
 /// When the bank does not start or an input line is not of this language.
-pub async fn run() -> anyhow::Result<()> {
-    let bank = Bank::start().await?;
+pub async fn run(arguments: &BankArguments) -> anyhow::Result<()> {
+    let bank = match &arguments.provider {
+        Some(issuer) => Bank::start_with_provider(issuer).await?,
+        None => Bank::start().await?,
+    };
     let ready = json!({"ready": {
         "panel": bank.origin(Service::Panel),
         "chat": bank.origin(Service::Intake),

@@ -262,6 +262,7 @@ impl Running {
             agent_url: None,
             agent_program: None,
             assistant: assistant.as_ref(),
+            provider: None,
             caps_are_far: false,
         })
         .await?;
