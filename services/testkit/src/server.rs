@@ -184,7 +184,7 @@ impl TestServer {
             for role in installed::LOGIN_ROLES {
                 installed::set_password(&mut connection, role, &self.password(role)).await?;
             }
-            // Tests move the clock by hours in sessions that nobody leaves; the rest of a session has a test of its own.
+            // As long as it can be: `Database::set_clock_ahead` keeps such sessions awake. The rest of a session has a test of its own.
             load(
                 &mut connection,
                 "UPDATE bank.setting SET session_idle_seconds = 43200",
