@@ -125,13 +125,33 @@ fn no_child_holds_a_secret_in_its_arguments_or_environment() {
     bank.interrupt();
 }
 
+/// Takes a port whose five neighbours, two before it and three behind, nobody has.
+fn alone_among_free(address: &str) -> TcpListener {
+    for _ in 0..50 {
+        let other = TcpListener::bind((address, 0)).expect("bind");
+        let port = other.local_addr().expect("address").port();
+        let is_free = |port: u16| {
+            ["127.0.0.1", "::1"]
+                .iter()
+                .all(|address| TcpListener::bind((*address, port)).is_ok())
+        };
+        if (port - 2..=port + 3)
+            .filter(|one| *one != port)
+            .all(is_free)
+        {
+            return other;
+        }
+    }
+    panic!("no port has five free neighbours");
+}
+
 #[test]
 fn a_taken_port_and_a_missing_postgresql_are_one_clear_sentence() {
     let scratch = Scratch::new("refused");
     for address in ["127.0.0.1", "::1"] {
-        let other = TcpListener::bind((address, 0)).expect("bind");
+        // The taken one is the third, and the only one.
+        let other = alone_among_free(address);
         let port = other.local_addr().expect("address").port();
-        // The taken one is the third of the five.
         let base = (port - 2).to_string();
         let refused = run(&scratch, &["up", "--port-base", &base]).expect_err("taken");
         let wanted = format!("port {port} is taken by another program; choose other ports");
