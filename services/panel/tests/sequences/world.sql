@@ -7,6 +7,8 @@ INSERT INTO bank.test_clock VALUES ('2027-01-11 09:00:00+00');
 CREATE OR REPLACE FUNCTION bank.bank_clock() RETURNS timestamptz
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = ''
   AS $$ BEGIN RETURN (SELECT c.at FROM bank.test_clock c); END $$;
+-- Days pass in sessions that somebody is meant to have used all along.
+ALTER TABLE bank.session_grant ALTER COLUMN idle_until SET DEFAULT 'infinity';
 
 CREATE TABLE bank.test_edge (customer_id uuid, what text, id uuid, old_state text, new_state text);
 CREATE INDEX ON bank.test_edge (customer_id);
