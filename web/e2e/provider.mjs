@@ -23,6 +23,8 @@ export async function startProvider() {
       const provider = new Provider(issuer, {
         clients: [client("panel"), client("dashboard")],
         features: { backchannelLogout: { enabled: true } },
+        // It calls nobody on a private address by itself, and here everybody is on this machine.
+        fetch: (address, { dispatcher: _, ...options }) => fetch(address, options),
         cookies: { keys: ["a key for the provider's own cookies"] },
       });
       answer = provider.callback();
@@ -37,4 +39,16 @@ export async function passThrough(page, login) {
   await page.getByPlaceholder("and password").fill("any");
   await page.getByRole("button", { name: "Sign-in" }).click();
   await page.getByRole("button", { name: "Continue" }).click();
+}
+
+/** The same, but the address that the provider sends the browser back to is taken instead of followed. */
+export async function answerOf(page, login) {
+  await page.getByPlaceholder("Enter any login").fill(login);
+  await page.getByPlaceholder("and password").fill("any");
+  await page.getByRole("button", { name: "Sign-in" }).click();
+  await page.getByRole("button", { name: "Continue" }).waitFor();
+  const { request } = page.context();
+  const agreed = await request.post(await page.locator("form").getAttribute("action"), { form: { prompt: "consent" }, maxRedirects: 0 });
+  const resumed = await request.get(agreed.headers().location, { maxRedirects: 0 });
+  return resumed.headers().location;
 }

@@ -303,6 +303,10 @@ fn connect_ports(options: &StackOptions<'_>, facts: &Facts<'_>, service: Service
     if service == Service::Intake {
         ports.extend(options.agent_url.and_then(port_of_url));
     }
+    // The two that sign people in reach the provider, and nobody else does.
+    if matches!(service, Service::Panel | Service::Dashboard) {
+        ports.extend(options.provider.and_then(port_of_url));
+    }
     ports
 }
 
