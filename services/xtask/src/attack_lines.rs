@@ -228,7 +228,7 @@ fn over_http(
         .to_string_lossy()
         .into_owned();
     let url = format!("http://{}/mcp", server.address());
-    let door = place.serve(policy, &record, &url)?;
+    let door = place.serve(policy, &record, &format!("url: \"{url}\""))?;
     let (status, body) = post(door.address(), line.bytes)?;
     let answer = match serde_json::from_str(&body) {
         Ok(answer) => in_words(&answer),
