@@ -245,7 +245,11 @@ fn arrived(log: &Path, line: &Line) -> anyhow::Result<usize> {
     // The door asks for the list under an id of its own, and a forwarded line is the same bytes.
     let text = fs::read_to_string(log).unwrap_or_default();
     let mut count = 0;
-    for noted in text.lines() {
+    // A line without its end is being written: the answer to a line of ours comes only after its note.
+    for noted in text
+        .split_inclusive('\n')
+        .filter(|noted| noted.ends_with('\n'))
+    {
         let noted: Value = serde_json::from_str(noted)?;
         count += usize::from(noted["line"].as_str() == Some(line.bytes));
     }
