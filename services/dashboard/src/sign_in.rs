@@ -18,12 +18,8 @@ pub const ROUND: SecretCookie = SecretCookie::lax("__Host-countersign-dashboard-
 /// # Errors
 /// When it cannot be meant.
 pub fn provider(config: &Config) -> anyhow::Result<Option<Arc<Provider>>> {
-    let Some(settings) = &config.sign_in else {
-        return Ok(None);
-    };
-    let provider = Provider::new(settings, &config.dashboard_origin)
-        .context("the identity provider cannot be used as it is configured")?;
-    Ok(Some(Arc::new(provider)))
+    Provider::configured(config.sign_in.as_ref(), &config.dashboard_origin)
+        .context("the identity provider cannot be used as it is configured")
 }
 
 /// The dashboard's sessions, for the provider to begin and to end.

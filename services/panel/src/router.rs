@@ -68,16 +68,7 @@ pub fn router(app: App, panel_origin: &str, login: Option<Arc<Provider>>) -> Rou
         .layer(limits::body_limit(BODY_BYTES_MAX))
         .layer(from_fn(guard::check_fetch_site))
         .layer(from_fn_with_state(allowed.clone(), guard::require_origin));
-    // The way back from the provider comes from another site, and the provider's own call from none.
-    let router = match login {
-        Some(provider) => router.merge(countersign_sign_in::web::routes(
-            provider,
-            sign_in::ROUND,
-            sessions,
-        )),
-        None => router,
-    };
-    router
+    countersign_sign_in::web::with_routes(router, login, sign_in::ROUND, sessions)
         .route("/health", get(countersign_serve::health))
         .layer(from_fn_with_state(allowed, guard::check_host_and_origin))
         .layer(from_fn_with_state(policy, headers::set))

@@ -5,10 +5,11 @@
 
 use axum::{
     extract::FromRequestParts,
-    http::request::Parts,
+    http::{HeaderMap, HeaderValue, request::Parts},
     response::{IntoResponse, Response},
 };
 use countersign_domain::{CustomerId, Secret};
+use countersign_execution::notices;
 use countersign_serve::Problem;
 use countersign_store::{SessionError, session::begin};
 use countersign_texts::Texts;
@@ -97,6 +98,21 @@ pub async fn redeem(pool: &PgPool, token: &Secret) -> Result<Option<Secret>, Ses
     let secret = open(&mut transaction, CustomerId::from_uuid(customer)).await?;
     transaction.commit().await?;
     Ok(Some(secret))
+}
+
+/// Gives a browser the session it has just begun: the one it still had ends, and the customer is told of a login. Answers the cookie.
+pub async fn welcome(app: &App, headers: &HeaderMap, secret: &Secret) -> HeaderValue {
+    if let Some(older) = cookie::read(headers) {
+        match end(&app.pool, &older).await {
+            Ok(_) => app.wakes.end(older.hash()),
+            Err(error) => tracing::warn!(%error, "Could not end the session before this one"),
+        }
+    }
+    // The session stands; the word of it is tried again by nobody, so a failure is told to the operators.
+    if let Err(error) = notices::note_login(&app.pool, secret).await {
+        tracing::error!(%error, "Could not tell a customer of a login");
+    }
+    cookie::set(secret, SESSION_SECONDS)
 }
 
 /// Ends `session` and begins one of `customer`, both or neither. For the demo's picker alone.

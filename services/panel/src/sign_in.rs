@@ -5,13 +5,12 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use axum::http::{HeaderMap, HeaderValue};
 use countersign_domain::Secret;
-use countersign_execution::notices;
 use countersign_serve::{Problem, cookie::SecretCookie};
 use countersign_sign_in::{LoggedOut, Provider, SignedIn, web::Sessions};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::{app::App, config::Config, cookie, session};
+use crate::{app::App, config::Config, session};
 
 /// The cookie of a sign-in that is under way.
 pub const ROUND: SecretCookie = SecretCookie::lax("__Host-countersign-panel-sign-in");
@@ -21,16 +20,12 @@ pub const ROUND: SecretCookie = SecretCookie::lax("__Host-countersign-panel-sign
 /// # Errors
 /// When it cannot be meant, or stands beside the demo.
 pub fn provider(config: &Config) -> anyhow::Result<Option<Arc<Provider>>> {
-    let Some(settings) = &config.sign_in else {
-        return Ok(None);
-    };
     ensure!(
-        config.demo.is_none(),
+        config.sign_in.is_none() || config.demo.is_none(),
         "sign_in and demo exclude each other: the demo's picker makes anybody anyone"
     );
-    let provider = Provider::new(settings, &config.panel_origin)
-        .context("the identity provider cannot be used as it is configured")?;
-    Ok(Some(Arc::new(provider)))
+    Provider::configured(config.sign_in.as_ref(), &config.panel_origin)
+        .context("the identity provider cannot be used as it is configured")
 }
 
 /// The panel's sessions, for the provider to begin and to end.
@@ -43,20 +38,11 @@ impl Sessions for Customers {
         who: SignedIn,
         headers: HeaderMap,
     ) -> Result<Option<HeaderValue>, Problem> {
-        let pool = &self.0.pool;
-        let Some(secret) = begin(pool, &who).await.map_err(problem)? else {
-            return Ok(None);
-        };
-        if let Some(older) = cookie::read(&headers) {
-            match session::end(pool, &older).await {
-                Ok(_) => self.0.wakes.end(older.hash()),
-                Err(error) => tracing::warn!(%error, "Could not end the session before this one"),
-            }
-        }
-        if let Err(error) = notices::note_login(pool, &secret).await {
-            tracing::error!(%error, "Could not tell a customer of a login");
-        }
-        Ok(Some(cookie::set(&secret, session::SESSION_SECONDS)))
+        let secret = begin(&self.0.pool, &who).await.map_err(problem)?;
+        Ok(match secret {
+            Some(secret) => Some(session::welcome(&self.0, &headers, &secret).await),
+            None => None,
+        })
     }
 
     async fn end(&self, whom: LoggedOut) -> Result<bool, Problem> {

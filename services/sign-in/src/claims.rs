@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use openidconnect::{
     AdditionalClaims, AdditionalProviderMetadata, Client, EmptyExtraTokenFields, EndpointMaybeSet,
-    EndpointNotSet, EndpointSet, IdToken, IdTokenFields, ProviderMetadata, StandardErrorResponse,
-    StandardTokenResponse,
+    EndpointNotSet, EndpointSet, IdToken, IdTokenClaims, IdTokenFields, ProviderMetadata,
+    StandardErrorResponse, StandardTokenResponse,
     core::{
         CoreAuthDisplay, CoreAuthPrompt, CoreClaimName, CoreClaimType, CoreClientAuthMethod,
         CoreErrorResponseType, CoreGenderClaim, CoreGrantType, CoreJsonWebKey,
@@ -36,6 +36,9 @@ pub struct Extra {
     pub events: Option<BTreeMap<String, BTreeMap<String, String>>>,
 }
 impl AdditionalClaims for Extra {}
+
+/// What a token says.
+pub type Claims = IdTokenClaims<Extra, CoreGenderClaim>;
 
 /// An ID token, or a logout token, which is signed and read in the same way.
 pub type Token =

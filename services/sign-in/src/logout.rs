@@ -2,20 +2,17 @@
 
 use std::str::FromStr;
 
-use openidconnect::{JsonWebTokenType, Nonce};
+use openidconnect::Nonce;
 use time::OffsetDateTime;
 
-use crate::{
-    Provider, SignInError,
-    claims::{Metadata, Token},
-};
+use crate::{Provider, SignInError, claims::Token, provider::LEEWAY_SECONDS};
 
 /// The one event that ends sessions.
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 /// How old a logout token may be, in seconds.
 const AGE_SECONDS_MAX: i64 = 5 * 60;
-/// How far ahead of ours the provider's clock may be, in seconds.
-const LEEWAY_SECONDS: i64 = 60;
+/// Types of a logout token: its own, which is recommended, or that of every token.
+const LOGOUT_TOKEN: [&str; 2] = ["logout+jwt", "JWT"];
 /// Longest token that is looked at, in bytes.
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
@@ -43,29 +40,13 @@ impl Provider {
         }
         let token =
             Token::from_str(token).map_err(|_| SignInError::Token("it is no token".into()))?;
-        let first = self.metadata(super::provider::METADATA_LIFE).await?;
-        if let Ok(found) = self.read_logout(&token, &first) {
-            return Ok(found);
-        }
-        let newer = self.newer_metadata().await?;
-        self.read_logout(&token, &newer)
-    }
-
-    fn read_logout(&self, token: &Token, metadata: &Metadata) -> Result<LoggedOut, SignInError> {
-        let refused = |why: &str| SignInError::Token(why.to_owned());
-        let kinds =
-            ["logout+jwt", "JWT"].map(|kind| JsonWebTokenType::new(kind.to_owned()).normalize());
-        let verifier = self
-            .verifier(metadata)
-            .set_allowed_jose_types(kinds.into_iter().flatten());
         // A token with a nonce answers somebody's sign-in; it must not be good for anything else.
         let without_nonce = |nonce: Option<&Nonce>| match nonce {
             None => Ok(()),
             Some(_) => Err("it has a nonce".to_owned()),
         };
-        let claims = token
-            .claims(&verifier, without_nonce)
-            .map_err(|error| SignInError::Token(error.to_string()))?;
+        let claims = self.held(&token, LOGOUT_TOKEN, without_nonce).await?.claims;
+        let refused = |why: &str| SignInError::Token(why.to_owned());
         let now = OffsetDateTime::now_utc().unix_timestamp();
         let issued = claims.issue_time().timestamp();
         if issued > now + LEEWAY_SECONDS || now - issued > AGE_SECONDS_MAX {

@@ -7,8 +7,8 @@ use std::{
 
 use openidconnect::{
     AccessToken, AccessTokenHash, AuthorizationCode, ClientId, ClientSecret, CsrfToken,
-    IdTokenVerifier, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge, RedirectUrl,
-    TokenResponse,
+    IdTokenVerifier, IssuerUrl, JsonWebTokenType, Nonce, NonceVerifier, OAuth2TokenResponse,
+    PkceCodeChallenge, RedirectUrl, TokenResponse,
     core::{CoreAuthenticationFlow, CoreJsonWebKey},
 };
 use serde::Deserialize;
@@ -18,20 +18,22 @@ use url::Url;
 
 use crate::{
     SignInError,
-    claims::{ALGORITHMS, Metadata, Registered, Token},
+    claims::{ALGORITHMS, Claims, Metadata, Registered, Token},
     fetch::{Fetch, FetchError},
     round::Round,
     settings::{Settings, SettingsError, is_private},
 };
 
 /// How long the provider's keys and addresses are taken for its own before they are asked for again.
-pub(crate) const METADATA_LIFE: Duration = Duration::from_mins(10);
+const METADATA_LIFE: Duration = Duration::from_mins(10);
 /// A token signed with a key that is not known makes one ask again, but no more often than this.
 const METADATA_REST: Duration = Duration::from_secs(30);
 /// How fresh a person's own act at the provider must be, in seconds: a bank's login is not another site's.
 const AUTHENTICATION_AGE_SECONDS_MAX: i64 = 5 * 60;
+/// Types of an ID token; also it may name none (RFC 7519, section 5.1).
+const ID_TOKEN: [&str; 2] = ["JWT", "JOSE"];
 /// How far the provider's clock may be from ours, in seconds.
-const LEEWAY_SECONDS: i64 = 60;
+pub(crate) const LEEWAY_SECONDS: i64 = 60;
 
 /// What the browser brings back from the provider.
 #[derive(Debug, Deserialize)]
@@ -91,6 +93,18 @@ impl Provider {
         })
     }
 
+    /// The same for a service that may have none.
+    ///
+    /// # Errors
+    /// As [`Provider::new`].
+    pub fn configured(
+        settings: Option<&Settings>,
+        origin: &str,
+    ) -> Result<Option<Arc<Self>>, SettingsError> {
+        let provider = settings.map(|settings| Self::new(settings, origin));
+        Ok(provider.transpose()?.map(Arc::new))
+    }
+
     /// The provider's name.
     pub fn issuer(&self) -> &str {
         self.issuer.as_str()
@@ -104,7 +118,7 @@ impl Provider {
         let metadata = self.metadata(METADATA_LIFE).await?;
         let (state, nonce) = (round.state(), round.nonce());
         let (way, _, _) = self
-            .registered(&metadata)?
+            .registered(&metadata)
             .authorize_url(
                 CoreAuthenticationFlow::AuthorizationCode,
                 move || CsrfToken::new(state.expose().to_owned()),
@@ -152,7 +166,7 @@ impl Provider {
             .code
             .ok_or_else(|| SignInError::Declined("no code".into()))?;
         let answered = self
-            .registered(&metadata)?
+            .registered(&metadata)
             .exchange_code(AuthorizationCode::new(code))
             .map_err(|error| SignInError::Provider(error.to_string()))?
             .set_pkce_verifier(round.verifier())
@@ -163,35 +177,40 @@ impl Provider {
             .id_token()
             .ok_or_else(|| SignInError::Token("none was sent".into()))?;
         let nonce = Nonce::new(round.nonce().expose().to_owned());
-        let metadata = self.keys_of(token, &nonce).await?;
-        let verifier = self.verifier(&metadata);
-        let signed_in = self.read(token, &verifier, &nonce)?;
-        if binds(token, &verifier, &nonce, answered.access_token()) {
+        let held = self.held(token, ID_TOKEN, &nonce).await?;
+        let signed_in = self.read(held.claims)?;
+        if held.binds(token, answered.access_token()) {
             Ok(signed_in)
         } else {
             Err(SignInError::Token("it belongs to another answer".into()))
         }
     }
 
-    /// The metadata whose keys hold for a token: what is known, or what the provider says now, since it may have a new key.
-    async fn keys_of(&self, token: &Token, nonce: &Nonce) -> Result<Arc<Metadata>, SignInError> {
+    /// What a token of one of these types says, once it holds: by the keys that are known, or by those the provider has now.
+    ///
+    /// # Errors
+    /// [`SignInError::Token`] when it does not hold, [`SignInError::Provider`] when its key cannot be asked for.
+    pub(crate) async fn held<'t>(
+        &self,
+        token: &'t Token,
+        types: [&str; 2],
+        nonce: impl NonceVerifier + Clone,
+    ) -> Result<Held<'t>, SignInError> {
         let known = self.metadata(METADATA_LIFE).await?;
-        if token.claims(&self.verifier(&known), nonce).is_ok() {
-            return Ok(known);
+        let verifier = self.verifier(&known, types);
+        if let Ok(claims) = token.claims(&verifier, nonce.clone()) {
+            return Ok(Held { claims, verifier });
         }
-        self.metadata(METADATA_REST).await
+        let newer = self.metadata(METADATA_REST).await?;
+        let verifier = self.verifier(&newer, types);
+        let claims = token
+            .claims(&verifier, nonce)
+            .map_err(|error| SignInError::Token(error.to_string()))?;
+        Ok(Held { claims, verifier })
     }
 
-    fn read(
-        &self,
-        token: &Token,
-        verifier: &IdTokenVerifier<'_, CoreJsonWebKey>,
-        nonce: &Nonce,
-    ) -> Result<SignedIn, SignInError> {
+    fn read(&self, claims: &Claims) -> Result<SignedIn, SignInError> {
         let refused = |why: &str| SignInError::Token(why.to_owned());
-        let claims = token
-            .claims(verifier, nonce)
-            .map_err(|error| SignInError::Token(error.to_string()))?;
         if claims.additional_claims().events.is_some() {
             return Err(refused("it is no ID token"));
         }
@@ -213,8 +232,13 @@ impl Provider {
         })
     }
 
-    /// What checks a token against the keys the provider has published.
-    pub(crate) fn verifier(&self, metadata: &Metadata) -> IdTokenVerifier<'static, CoreJsonWebKey> {
+    /// What checks a token of one of these types against the keys the provider has published.
+    fn verifier(
+        &self,
+        metadata: &Metadata,
+        types: [&str; 2],
+    ) -> IdTokenVerifier<'static, CoreJsonWebKey> {
+        let types = types.map(|kind| JsonWebTokenType::new(kind.to_owned()).normalize());
         // Public keys alone: a client that verifies by its secret would take tokens that anybody with the secret made.
         IdTokenVerifier::new_public_client(
             self.client_id.clone(),
@@ -222,19 +246,20 @@ impl Provider {
             metadata.jwks().clone(),
         )
         .set_allowed_algs(ALGORITHMS)
+        .set_allowed_jose_types(types.into_iter().flatten())
     }
 
-    fn registered(&self, metadata: &Metadata) -> Result<Registered, SignInError> {
-        Ok(Registered::from_provider_metadata(
+    fn registered(&self, metadata: &Metadata) -> Registered {
+        Registered::from_provider_metadata(
             metadata.clone(),
             self.client_id.clone(),
             Some(self.client_secret.clone()),
         )
-        .set_redirect_uri(self.back.clone()))
+        .set_redirect_uri(self.back.clone())
     }
 
     /// The provider's metadata, at most `age` old. One request at a time asks.
-    pub(crate) async fn metadata(&self, age: Duration) -> Result<Arc<Metadata>, SignInError> {
+    async fn metadata(&self, age: Duration) -> Result<Arc<Metadata>, SignInError> {
         let mut known = self.known.lock().await;
         if let Some(known) = known.as_ref().filter(|known| known.since.elapsed() < age) {
             return Ok(known.metadata.clone());
@@ -249,33 +274,28 @@ impl Provider {
         });
         Ok(metadata)
     }
-
-    /// The same after a token did not hold, so that a new key of the provider is found.
-    pub(crate) async fn newer_metadata(&self) -> Result<Arc<Metadata>, SignInError> {
-        self.metadata(METADATA_REST).await
-    }
 }
 
-/// Whether the ID token was issued together with this access token, where it says so (Core 1.0, section 3.1.3.8).
-fn binds(
-    token: &Token,
-    verifier: &IdTokenVerifier<'_, CoreJsonWebKey>,
-    nonce: &Nonce,
-    access: &AccessToken,
-) -> bool {
-    let Some(named) = token
-        .claims(verifier, nonce)
-        .ok()
-        .and_then(|claims| claims.access_token_hash())
-    else {
-        return true;
-    };
-    token
-        .signing_alg()
-        .ok()
-        .zip(token.signing_key(verifier).ok())
-        .and_then(|(algorithm, key)| AccessTokenHash::from_token(access, algorithm, key).ok())
-        .is_some_and(|actual| actual == *named)
+/// A token that holds.
+pub(crate) struct Held<'t> {
+    /// What it says.
+    pub(crate) claims: &'t Claims,
+    verifier: IdTokenVerifier<'static, CoreJsonWebKey>,
+}
+
+impl Held<'_> {
+    /// Whether the ID token was issued together with this access token, where it says so (Core 1.0, section 3.1.3.8).
+    fn binds(&self, token: &Token, access: &AccessToken) -> bool {
+        let Some(named) = self.claims.access_token_hash() else {
+            return true;
+        };
+        token
+            .signing_alg()
+            .ok()
+            .zip(token.signing_key(&self.verifier).ok())
+            .and_then(|(algorithm, key)| AccessTokenHash::from_token(access, algorithm, key).ok())
+            .is_some_and(|actual| actual == *named)
+    }
 }
 
 /// An error with what is behind it, without addresses and bodies of the provider.

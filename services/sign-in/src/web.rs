@@ -47,16 +47,29 @@ struct Login<S> {
 /// Set once, before the first page is shown.
 static IS_OFFERED: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process has [`routes`], so that its pages lead there.
+/// Whether this process has [`with_routes`] of a provider, so that its pages lead there.
 pub fn is_offered() -> bool {
     IS_OFFERED.load(Ordering::Relaxed)
 }
 
-/// `GET /sign-in`, `GET /sign-in/back` and `POST /sign-in/ended`. They stand outside of what asks for the page's own origin: the browser comes
-/// from the provider's site, and the provider itself sends none. The host must be checked before them.
+/// A service's router with `GET /sign-in`, `GET /sign-in/back` and `POST /sign-in/ended` in it, where there is a provider. They stand outside of
+/// what asks for the page's own origin: the browser comes from the provider's site, and the provider itself sends none. The host must be
+/// checked before them.
 ///
 /// `round` is the cookie for the way there and back; it must come along from another site's redirect ([`SecretCookie::lax`]).
-pub fn routes<S: Sessions>(provider: Arc<Provider>, round: SecretCookie, sessions: S) -> Router {
+pub fn with_routes<S: Sessions>(
+    router: Router,
+    provider: Option<Arc<Provider>>,
+    round: SecretCookie,
+    sessions: S,
+) -> Router {
+    match provider {
+        Some(provider) => router.merge(routes(provider, round, sessions)),
+        None => router,
+    }
+}
+
+fn routes<S: Sessions>(provider: Arc<Provider>, round: SecretCookie, sessions: S) -> Router {
     IS_OFFERED.store(true, Ordering::Relaxed);
     Router::new()
         .route("/sign-in", get(begin::<S>))

@@ -6,11 +6,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use countersign_domain::Secret;
-use countersign_execution::notices;
 use countersign_serve::{Json, Problem};
 use serde::Deserialize;
 
-use crate::{app::App, cookie, session};
+use crate::{app::App, session};
 
 /// Longest token that is looked at.
 const TOKEN_LENGTH_MAX: usize = 200;
@@ -35,26 +34,12 @@ pub async fn log_in(
     }
     match session::redeem(&app.pool, &input.token).await {
         Ok(Some(secret)) => {
-            if let Some(older) = cookie::read(&headers) {
-                end_older(&app, &older).await;
-            }
-            // The session stands; the word of it is tried again by nobody, so a failure is told to the operators.
-            if let Err(error) = notices::note_login(&app.pool, &secret).await {
-                tracing::error!(%error, "Could not tell a customer of a login");
-            }
-            let cookie = cookie::set(&secret, session::SESSION_SECONDS);
+            let cookie = session::welcome(&app, &headers, &secret).await;
             (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
         }
         Ok(None) => Problem::unauthorized()
             .with_detail("This address was used before or is too old. Ask for a fresh one.")
             .into_response(),
         Err(error) => session::problem("redeem a login token", &error).into_response(),
-    }
-}
-
-async fn end_older(app: &App, older: &Secret) {
-    match session::end(&app.pool, older).await {
-        Ok(_) => app.wakes.end(older.hash()),
-        Err(error) => tracing::warn!(%error, "Could not end the session before this one"),
     }
 }
