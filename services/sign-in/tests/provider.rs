@@ -91,7 +91,7 @@ async fn a_token_that_does_not_hold_signs_nobody_in() {
     type Change = fn(&mut Claims);
     let now = fake::now();
     assert!(now > 0);
-    let changes: [(&str, Change); 17] = [
+    let changes: [(&str, Change); 18] = [
         ("of another issuer", |c| {
             c.body["iss"] = json!("https://other.example")
         }),
@@ -124,6 +124,9 @@ async fn a_token_that_does_not_hold_signs_nobody_in() {
             },
         ),
         ("without a signature", |c| c.unsigned()),
+        ("signed in a way that is not on the list", |c| {
+            c.signed_in_another_way();
+        }),
         ("signed with the client's secret", |c| {
             c.signed_by_secret("shown-at-the-token-endpoint")
         }),
@@ -276,7 +279,7 @@ async fn a_logout_token_that_holds_names_whose_sessions_end() {
     );
 
     type Change = fn(&mut Claims);
-    let changes: [(&str, Change); 13] = [
+    let changes: [(&str, Change); 14] = [
         ("an ID token", |c| {
             c.drop("events");
             c.body["nonce"] = json!("n");
@@ -299,6 +302,9 @@ async fn a_logout_token_that_holds_names_whose_sessions_end() {
             c.body["iat"] = json!(fake::now() + 900)
         }),
         ("without a signature", |c| c.unsigned()),
+        ("signed in a way that is not on the list", |c| {
+            c.signed_in_another_way();
+        }),
         ("signed with the client's secret", |c| {
             c.signed_by_secret("shown-at-the-token-endpoint")
         }),

@@ -13,7 +13,10 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use ring::{
     hmac,
     rand::SystemRandom,
-    signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair},
+    signature::{
+        ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair,
+        EcdsaSigningAlgorithm, KeyPair,
+    },
 };
 use serde_json::{Value, json};
 
@@ -39,6 +42,7 @@ pub struct Claims {
     pub head: Value,
     pub body: Value,
     key: Signing,
+    long_key: Arc<EcdsaKeyPair>,
 }
 
 #[derive(Clone)]
@@ -64,8 +68,14 @@ impl Claims {
         self.key = Signing::Secret(secret.to_owned());
     }
 
+    /// Signed by a key that the provider publishes, in a way that is not on the list.
+    pub fn signed_in_another_way(&mut self) {
+        self.head = json!({"alg": "ES384", "kid": "long"});
+        self.key = Signing::Key(self.long_key.clone());
+    }
+
     pub fn signed_by_stranger(&mut self) {
-        self.key = Signing::Key(Arc::new(new_key()));
+        self.key = Signing::Key(Arc::new(new_key(&ECDSA_P256_SHA256_FIXED_SIGNING)));
     }
 
     /// The token.
@@ -104,6 +114,7 @@ struct Says {
 pub struct Fake {
     issuer: String,
     key: Arc<Mutex<Arc<EcdsaKeyPair>>>,
+    long_key: Arc<EcdsaKeyPair>,
     says: Arc<Mutex<Says>>,
 }
 
@@ -117,7 +128,10 @@ impl Fake {
         let issuer = format!("http://{}", listener.local_addr().expect("an address"));
         let fake = Self {
             issuer,
-            key: Arc::new(Mutex::new(Arc::new(new_key()))),
+            key: Arc::new(Mutex::new(Arc::new(new_key(
+                &ECDSA_P256_SHA256_FIXED_SIGNING,
+            )))),
+            long_key: Arc::new(new_key(&ECDSA_P384_SHA384_FIXED_SIGNING)),
             says: Arc::default(),
         };
         let router = Router::new()
@@ -142,6 +156,7 @@ impl Fake {
                 "iat": now(), "exp": now() + 300, "auth_time": now() - 5,
             }),
             key: Signing::Key(self.key()),
+            long_key: self.long_key.clone(),
         }
     }
 
@@ -155,6 +170,7 @@ impl Fake {
                 "events": {"http://schemas.openid.net/event/backchannel-logout": {}},
             }),
             key: Signing::Key(self.key()),
+            long_key: self.long_key.clone(),
         }
     }
 
@@ -170,7 +186,7 @@ impl Fake {
 
     /// From now on the provider signs with another key and publishes that alone.
     pub fn new_key(&self) {
-        *self.key.lock().expect("a key") = Arc::new(new_key());
+        *self.key.lock().expect("a key") = Arc::new(new_key(&ECDSA_P256_SHA256_FIXED_SIGNING));
     }
 
     /// The one request that came to the token endpoint.
@@ -197,12 +213,10 @@ impl Fake {
     }
 }
 
-fn new_key() -> EcdsaKeyPair {
+fn new_key(way: &'static EcdsaSigningAlgorithm) -> EcdsaKeyPair {
     let random = SystemRandom::new();
-    let pkcs8 =
-        EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).expect("a key");
-    EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random)
-        .expect("a key")
+    let pkcs8 = EcdsaKeyPair::generate_pkcs8(way, &random).expect("a key");
+    EcdsaKeyPair::from_pkcs8(way, pkcs8.as_ref(), &random).expect("a key")
 }
 
 async fn discover(State(fake): State<Fake>) -> Json<Value> {
@@ -226,11 +240,19 @@ async fn discover(State(fake): State<Fake>) -> Json<Value> {
 }
 
 async fn keys(State(fake): State<Fake>) -> Json<Value> {
-    let point = fake.key().public_key().as_ref().to_vec();
-    Json(json!({"keys": [{
-        "kty": "EC", "crv": "P-256", "kid": "k", "use": "sig", "alg": "ES256",
-        "x": BASE64.encode(&point[1..33]), "y": BASE64.encode(&point[33..]),
-    }]}))
+    let published = |kid: &str, curve: &str, way: &str, key: &EcdsaKeyPair| {
+        // An uncompressed point: a mark, then two halves.
+        let point = &key.public_key().as_ref()[1..];
+        let (x, y) = point.split_at(point.len() / 2);
+        json!({
+            "kty": "EC", "crv": curve, "kid": kid, "use": "sig", "alg": way,
+            "x": BASE64.encode(x), "y": BASE64.encode(y),
+        })
+    };
+    Json(json!({"keys": [
+        published("k", "P-256", "ES256", &fake.key()),
+        published("long", "P-384", "ES384", &fake.long_key),
+    ]}))
 }
 
 async fn token(
