@@ -64,16 +64,7 @@ impl Direct {
 
     /// Answers a plain request of somebody who may ask.
     pub(crate) async fn answer_plain(&self, headers: HeaderMap, body: Bytes) -> Answer {
-        let answering = catch_unwind(AssertUnwindSafe(|| (self.plain)(headers, body)));
-        let mut answering = match answering {
-            Ok(answering) => answering,
-            Err(panic) => return finish::after_panic(panic).into(),
-        };
-        let answered = std::future::poll_fn(|context| {
-            let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
-            polled.unwrap_or_else(|panic| Poll::Ready(finish::after_panic(panic).into()))
-        });
-        match answered.await {
+        match caught(|| (self.plain)(headers, body)).await {
             Answer::Response(response) => finish::as_problem(response).into(),
             whole @ Answer::Whole(_) => whole,
         }
@@ -107,17 +98,21 @@ impl Direct {
         }
         let time = limits.body_read_time_out;
         let request = request.map(|body| Body::new(DeadlineBody::new(body, time)));
-        let answering = catch_unwind(AssertUnwindSafe(|| (self.handler)(request)));
-        let mut answering = match answering {
-            Ok(answering) => answering,
-            Err(panic) => return finish::after_panic(panic),
-        };
-        let answered = std::future::poll_fn(|context| {
-            let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
-            polled.unwrap_or_else(|panic| Poll::Ready(finish::after_panic(panic)))
-        });
-        finish::as_problem(answered.await)
+        finish::as_problem(caught(|| (self.handler)(request)).await)
     }
+}
+
+/// What a handler answers; in the place of a panic the answer that every route gives.
+async fn caught<A: From<Response>>(handler: impl FnOnce() -> Answering<A>) -> A {
+    let mut answering = match catch_unwind(AssertUnwindSafe(handler)) {
+        Ok(answering) => answering,
+        Err(panic) => return finish::after_panic(panic).into(),
+    };
+    let answered = std::future::poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
+        polled.unwrap_or_else(|panic| Poll::Ready(finish::after_panic(panic).into()))
+    });
+    answered.await
 }
 
 impl std::fmt::Debug for Direct {
