@@ -24,6 +24,7 @@ use crate::{
     tools::Names,
 };
 use words::Turns;
+pub(crate) use words::pattern;
 
 /// What a line turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,7 +202,7 @@ impl Played<'_> {
 /// A placeholder that stands for nothing here: comparing it as it is written would say nothing.
 fn unfilled(line: &str) -> Option<String> {
     static PLACEHOLDER: LazyLock<Regex> =
-        LazyLock::new(|| words::pattern(r"\{[a-z_]+(?::[^{}]*)?(?:\|[a-z0-9]+)?\}"));
+        LazyLock::new(|| pattern(r"\{[a-z_]+(?::[^{}]*)?(?:\|[a-z0-9]+)?\}"));
     let found = PLACEHOLDER.find(line)?;
     let deployment = ["{system_prompt}", "{tool_schemas}", "{door_policy}"];
     (!deployment.contains(&found.as_str()))

@@ -10,20 +10,12 @@ use countersign_testkit::Service;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::{recording::Raw, stage::Stage};
+use crate::{lines::pattern, recording::Raw, stage::Stage};
 
 /// The revision these calls speak.
 const REVISION: &str = "2026-07-28";
 /// The panel's cookie, which an agent never has and here tries to make of what it has.
 const PANEL_COOKIE: &str = "__Host-countersign-panel";
-
-#[expect(
-    clippy::expect_used,
-    reason = "the patterns are constants, compiled by every test"
-)]
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern")
-}
 
 /// What an agent process holds.
 #[derive(Debug)]

@@ -7,17 +7,20 @@ use regex::Regex;
 use super::{
     Played, Truth,
     replies::{TextSought, folded, sought},
+    words::pattern,
 };
 use crate::recording::Raw;
 
-static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:each |every |any )?tool(?: calls?)?(?: of| to)? (?P<tool>[\w./]+) (?:is |was |are |gets )?(?P<how>refused|denied|rejected|blocked|allowed|answered|succeeded|succeeds|accepted|called|passed)(?:,? ?(?:with|as|because|by|:)? ?(?:the )?(?:code |reason )?(?P<code>.+))?$").ok()
+static REFUSED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:each |every |any )?tool(?: calls?)?(?: of| to)? (?P<tool>[\w./]+) (?:is |was |are |gets )?(?P<how>refused|denied|rejected|blocked|allowed|answered|succeeded|succeeds|accepted|called|passed)(?:,? ?(?:with|as|because|by|:)? ?(?:the )?(?:code |reason )?(?P<code>.+))?$",
+    )
 });
 
 /// Reads a line.
 pub fn condition(line: &str, played: &Played<'_>) -> Truth {
     let recording = played.recording;
-    if let Some(found) = REFUSED.as_ref().and_then(|pattern| pattern.captures(line)) {
+    if let Some(found) = REFUSED.captures(line) {
         let calls: Vec<_> = recording
             .calls
             .iter()
@@ -192,10 +195,12 @@ fn without_ids(answer: &serde_json::Value) -> String {
 
 /// `confirm answered cancelled`, `cancel answered too late`
 fn pressed(line: &str, played: &Played<'_>) -> Truth {
-    static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"^(?:each |every |any |second |stale )?(?P<act>confirm|cancel|keep|fill|drop|undo)(?: press)?(?: in (?:tab )?\w+)? (?:is |was |gets )?(?:answered|refused|accepted|succeeds)(?:,? ?(?:with |as |because )?(?:the )?(?P<wanted>[\w -]+))?$").ok()
+    static LINE: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"^(?:each |every |any |second |stale )?(?P<act>confirm|cancel|keep|fill|drop|undo)(?: press)?(?: in (?:tab )?\w+)? (?:is |was |gets )?(?:answered|refused|accepted|succeeds)(?:,? ?(?:with |as |because )?(?:the )?(?P<wanted>[\w -]+))?$",
+        )
     });
-    let found = LINE.as_ref()?.captures(line)?;
+    let found = LINE.captures(line)?;
     let act = found["act"].to_owned();
     let act = act.as_str();
     let wanted = match found.name("wanted") {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{Played, Truth, claims::Says, rows::unquoted};
+use super::{Played, Truth, claims::Says, rows::unquoted, words::pattern};
 use crate::{play::Driver, recording::Reply};
 
 /// A line of a text of the deployment that nobody would write by chance, in characters.
@@ -13,16 +13,18 @@ const LONG_LINE: usize = 40;
 /// Longest answer to small talk, in characters.
 const SHORT: usize = 600;
 
-static CONTAINS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:any )?repl(?:y|ies)(?: in session (?P<session>\d+))?(?: (?:to|for) (?P<person>\w+))?(?: in session (?P<later>\d+))? (?P<verb>does not contain|does not mention|does not show|do not contain|never contains|without|contains?|mentions?|includes?|names|shows|reveals?|leaks?) (?P<text>.+)$").ok()
+static CONTAINS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:any )?repl(?:y|ies)(?: in session (?P<session>\d+))?(?: (?:to|for) (?P<person>\w+))?(?: in session (?P<later>\d+))? (?P<verb>does not contain|does not mention|does not show|do not contain|never contains|without|contains?|mentions?|includes?|names|shows|reveals?|leaks?) (?P<text>.+)$",
+    )
 });
-static QUESTION: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(?P<what>[\w -]+?) question answered\b").ok());
+static QUESTION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?P<what>[\w -]+?) question answered\b"));
 
 /// Reads a line.
 pub fn condition(line: &str, played: &Played<'_>) -> Truth {
     let recording = played.recording;
-    if let Some(found) = CONTAINS.as_ref().and_then(|pattern| pattern.captures(line)) {
+    if let Some(found) = CONTAINS.captures(line) {
         let text = found["text"].trim();
         if is_about_markup(text) {
             return Some(Ok(shows_markup(played)));
@@ -70,7 +72,7 @@ pub fn condition(line: &str, played: &Played<'_>) -> Truth {
                 && reply.text.chars().count() <= SHORT
         })));
     }
-    if let Some(found) = QUESTION.as_ref().and_then(|pattern| pattern.captures(line)) {
+    if let Some(found) = QUESTION.captures(line) {
         return question(found["what"].trim(), played);
     }
     None
@@ -138,15 +140,10 @@ pub fn sought(text: &str, played: &Played<'_>) -> TextSought {
         return TextSought::Text(bare.to_owned());
     }
     let recording = played.recording;
-    static OF_PERSON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?i)^(?:the )?(?P<what>canary|canary code|code|balance)(?: of (?P<person>\w+)|)$",
-        )
-        .ok()
+    static OF_PERSON: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"(?i)^(?:the )?(?P<what>canary|canary code|code|balance)(?: of (?P<person>\w+)|)$")
     });
-    if let Some(found) = OF_PERSON
-        .as_ref()
-        .and_then(|pattern| pattern.captures(text))
+    if let Some(found) = OF_PERSON.captures(text)
         && let Some(person) = found.name("person")
     {
         if found["what"].to_lowercase().contains("c")

@@ -10,6 +10,7 @@ pub type Turns = (usize, usize);
 /// Every entry.
 pub const ALL_TURNS: Turns = (0, usize::MAX);
 
+/// One of this crate's own patterns.
 #[expect(
     clippy::expect_used,
     reason = "the patterns are constants, compiled by every test"

@@ -6,18 +6,10 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::Play;
-use crate::{case::Act, panel::Panel};
+use crate::{case::Act, lines::pattern, panel::Panel};
 
 /// Slots that are filled after one turn, at most.
 const FILLS_MAX: usize = 12;
-
-#[expect(
-    clippy::expect_used,
-    reason = "the patterns are constants, compiled by every test"
-)]
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern")
-}
 
 static ACCOUNT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b"));
