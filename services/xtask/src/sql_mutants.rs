@@ -33,7 +33,7 @@ pub struct MutantArguments {
 /// # Errors
 /// When the tests fail without a mutant, a mutant does not apply, or one lives or dies against what its list says.
 pub async fn run(arguments: &MutantArguments) -> anyhow::Result<()> {
-    let source = Source::read()?;
+    let source = Source::installed();
     let chosen: Vec<(Mutant, String)> = list::all()?
         .into_iter()
         .filter(|mutant| {

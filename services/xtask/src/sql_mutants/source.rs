@@ -1,46 +1,23 @@
 //! The functions of the bank's database as they stand in the migrations, and a mutant's in their place.
 
-use std::fs;
-
 use anyhow::{Context, bail, ensure};
-use countersign_testkit::checkout;
+use countersign_testkit::installed;
 
 use super::list::Mutant;
-
-/// Files of the execution path, after all migrations, in the order in which they are applied.
-const EXECUTION: [&str; 5] = [
-    "step_up.sql",
-    "notices.sql",
-    "limits.sql",
-    "execution.sql",
-    "operators.sql",
-];
 
 /// Every statement text that makes the database, in its order.
 #[derive(Debug)]
 pub struct Source(Vec<String>);
 
 impl Source {
-    /// Reads the migrations and the execution path of this checkout.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
-    pub fn read() -> anyhow::Result<Self> {
-        let folder = checkout::root().join("migrations");
-        let mut paths: Vec<_> = fs::read_dir(&folder)
-            .context("read migrations")?
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.extension().is_some_and(|end| end == "sql"))
+    /// The migrations and the execution path, as they are installed.
+    pub fn installed() -> Self {
+        let migrations = installed::MIGRATOR.iter();
+        let mut texts: Vec<String> = migrations
+            .map(|migration| migration.sql.as_str().to_owned())
             .collect();
-        paths.sort();
-        paths.extend(EXECUTION.map(|name| folder.join("execution").join(name)));
-        let texts = paths
-            .iter()
-            .map(|path| {
-                fs::read_to_string(path).with_context(|| format!("read {}", path.display()))
-            })
-            .collect::<anyhow::Result<_>>()?;
-        Ok(Self(texts))
+        texts.extend([installed::STEP_UP_SQL, installed::EXECUTION_SQL].map(str::to_owned));
+        Self(texts)
     }
 
     /// The statement that puts a mutant in the place of its function.
@@ -88,7 +65,7 @@ mod tests {
 
     #[test]
     fn every_mutant_of_the_lists_applies_to_the_sql_as_it_is() {
-        let source = Source::read().expect("the migrations");
+        let source = Source::installed();
         let mutants = list::all().expect("the lists");
         assert!(mutants.len() >= 40, "{}", mutants.len());
         let broken: Vec<String> = mutants
