@@ -172,19 +172,11 @@ fn play(
 ) -> anyhow::Result<(usize, usize)> {
     let report = out.join("report.json");
     let _ = fs::remove_file(&report);
-    let mut eval = crate::cargo::cargo();
-    eval.args([
-        "run",
-        "--quiet",
-        "--package",
-        "countersign-eval",
-        "--",
-        "run",
-        "--out",
-    ])
-    .arg(out)
-    .current_dir(copy)
-    .env("CARGO_TARGET_DIR", target);
+    let mut eval = crate::commands::eval::command();
+    eval.arg("--out")
+        .arg(out)
+        .current_dir(copy)
+        .env("CARGO_TARGET_DIR", target);
     for case in cases {
         eval.args(["--case", case]);
     }
