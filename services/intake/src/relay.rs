@@ -9,7 +9,7 @@ use bytes::Bytes;
 use countersign_domain::{ActionId, UtteranceId};
 use serde::Serialize;
 
-pub use record::{Record, claims_anything, correction};
+pub use record::{Record, correction};
 use words::Words;
 pub use words::{Piece, Screens, Stopped};
 

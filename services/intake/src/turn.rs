@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, time::Duration};
 use bytes::Bytes;
 use countersign_domain::{ConversationId, CustomerId, Secret};
 use countersign_identity::{SessionClaims, SignError, TokenId, TurnId, sign_session};
-use countersign_screening::{Stage, canary::Watch};
+use countersign_screening::{Stage, canary::Watch, claims};
 use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, mpsc::Sender};
 use uuid::Uuid;
@@ -348,7 +348,8 @@ pub async fn correction(
     conversation: ConversationId,
     spoken: Spoken<'_>,
 ) -> Option<Record> {
-    if !relay::claims_anything(spoken.reply) {
+    let claims = claims(spoken.reply);
+    if claims.is_empty() {
         return None;
     }
     let ask = async {
@@ -357,7 +358,7 @@ pub async fn correction(
         action_status::latest(&mut transaction, conversation, within.as_secs_f64()).await
     };
     match ask.await {
-        Ok(statuses) => relay::correction(spoken.reply, spoken.least, &statuses),
+        Ok(statuses) => relay::correction(&claims, spoken.least, &statuses),
         Err(error) => {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,

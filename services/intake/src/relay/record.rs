@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_screening::{Act, Claim, Stage, claims};
+use countersign_screening::{Act, Claim, Stage};
 use serde::Serialize;
 
 use crate::store::action_status::Status;
@@ -33,21 +33,16 @@ impl Record {
     }
 }
 
-/// The record, where the reply says more than it holds.
+/// The record, where a reply's claims say more than it holds.
 ///
 /// `least` is the stage from which on a description of how things stand counts as a deed: "your card is frozen" does
 /// right after a request to freeze it.
-pub fn correction(reply: &str, least: Stage, statuses: &[Status]) -> Option<Record> {
-    claims(reply)
+pub fn correction(claims: &[Claim], least: Stage, statuses: &[Status]) -> Option<Record> {
+    claims
         .iter()
         .filter(|claim| claim.stage != Stage::Stands || least <= Stage::Stands)
         .any(|claim| contradicts(claim, statuses))
         .then(|| Record::of(statuses))
-}
-
-/// Whether a reply claims anything that the record has to be asked about.
-pub fn claims_anything(reply: &str) -> bool {
-    !claims(reply).is_empty()
 }
 
 fn contradicts(claim: &Claim, statuses: &[Status]) -> bool {
@@ -91,6 +86,8 @@ fn about(claim: &Claim, kind: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use countersign_screening::claims;
+
     use super::*;
 
     fn status(kind: &str, state: &str) -> Status {
@@ -102,7 +99,7 @@ mod tests {
     }
 
     fn corrected(reply: &str, statuses: &[Status]) -> bool {
-        correction(reply, Stage::Done, statuses).is_some()
+        correction(&claims(reply), Stage::Done, statuses).is_some()
     }
 
     #[test]
@@ -198,7 +195,7 @@ mod tests {
             status("card_freeze", "held"),
             status("transfer", "superseded"),
         ];
-        let record = correction("I've sent it.", Stage::Done, &statuses).expect("false");
+        let record = correction(&claims("I've sent it."), Stage::Done, &statuses).expect("false");
         let names = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
         assert_eq!(names(&record.waiting), "transfer");
         assert_eq!(names(&record.confirmed), "card_freeze");
@@ -208,10 +205,8 @@ mod tests {
     #[test]
     fn how_things_stand_counts_right_after_a_request() {
         let waits = [status("card_freeze", "pending")];
-        assert_eq!(
-            correction("Your card is frozen.", Stage::Done, &waits),
-            None
-        );
-        assert!(correction("Your card is frozen.", Stage::Stands, &waits).is_some());
+        let frozen = claims("Your card is frozen.");
+        assert_eq!(correction(&frozen, Stage::Done, &waits), None);
+        assert!(correction(&frozen, Stage::Stands, &waits).is_some());
     }
 }

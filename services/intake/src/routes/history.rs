@@ -2,7 +2,7 @@
 
 use axum::extract::{Query, State, rejection::QueryRejection};
 use countersign_domain::{ConversationId, CustomerId, UtteranceId};
-use countersign_screening::Stage;
+use countersign_screening::{Stage, claims};
 use countersign_serve::Problem;
 use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
@@ -101,7 +101,7 @@ pub async fn read_history(
         if let (Some(text), Some(state)) = (exchange.reply, exchange.state) {
             kept.push(Kept::Assistant {
                 reply_to: id,
-                corrected: relay::correction(&text, Stage::Done, &statuses),
+                corrected: relay::correction(&claims(&text), Stage::Done, &statuses),
                 text,
                 state,
                 looked_at: exchange.looked_at.unwrap_or_default(),
