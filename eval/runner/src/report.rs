@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::suite::{Loaded, Run};
+use crate::suite::{Loaded, Run, playing_name};
 
 /// A judged run of many cases.
 #[derive(Debug, Serialize)]
@@ -132,11 +132,7 @@ impl Report {
         let figures = &self.figures;
         let mut text = String::new();
         for run in self.runs.iter().filter(|run| !run.passed()) {
-            let _ = writeln!(
-                text,
-                "FAILED {} ({}, {}) {}",
-                run.case, run.driver, run.at_panel, run.title
-            );
+            let _ = writeln!(text, "FAILED {} {}", run.name(), run.title);
             for (line, seen) in &run.broken {
                 let _ = writeln!(text, "    {line}: {seen}");
             }
@@ -179,9 +175,7 @@ impl Report {
     #[must_use]
     pub fn baseline(&self) -> String {
         let passed = self.runs.iter().filter(|run| run.passed());
-        let mut lines: Vec<String> = passed
-            .map(|run| format!("{} ({}, {})\n", run.case, run.driver, run.at_panel))
-            .collect();
+        let mut lines: Vec<String> = passed.map(|run| run.name() + "\n").collect();
         lines.sort();
         lines.concat()
     }
@@ -197,12 +191,7 @@ impl Report {
         let now: BTreeMap<String, bool> = self
             .runs
             .iter()
-            .map(|run| {
-                (
-                    format!("{} ({}, {})", run.case, run.driver, run.at_panel),
-                    run.passed(),
-                )
-            })
+            .map(|run| (run.name(), run.passed()))
             .collect();
         Ok(passed
             .into_iter()
@@ -221,12 +210,8 @@ fn passed_in(text: &str) -> anyhow::Result<std::collections::BTreeSet<String>> {
     Ok(runs
         .filter(|run| run["broken"].as_array().is_some_and(Vec::is_empty) && run["error"].is_null())
         .map(|run| {
-            format!(
-                "{} ({}, {})",
-                run["case"].as_str().unwrap_or_default(),
-                run["driver"].as_str().unwrap_or_default(),
-                run["at_panel"].as_str().unwrap_or_default()
-            )
+            let text = |member: &str| run[member].as_str().unwrap_or_default();
+            playing_name(text("case"), text("driver"), text("at_panel"))
         })
         .collect())
 }

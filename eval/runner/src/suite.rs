@@ -144,7 +144,19 @@ pub struct Run {
     pub milliseconds: u64,
 }
 
+/// A playing's name: its case, and who played in it. Reports are compared by it.
+#[must_use]
+pub fn playing_name(case: &str, driver: &str, at_panel: &str) -> String {
+    format!("{case} ({driver}, {at_panel})")
+}
+
 impl Run {
+    /// Its name among all playings.
+    #[must_use]
+    pub fn name(&self) -> String {
+        playing_name(&self.case, &self.driver, &self.at_panel)
+    }
+
     /// Whether everything that was judged is as it must be.
     #[must_use]
     pub fn passed(&self) -> bool {

@@ -14,11 +14,9 @@ pub fn document(runs: &[Run]) -> String {
     for run in runs {
         let _ = write!(
             xml,
-            "  <testcase classname=\"{}\" name=\"{} ({}, {})\" time=\"{}.{:03}\"",
+            "  <testcase classname=\"{}\" name=\"{}\" time=\"{}.{:03}\"",
             escaped(&run.kind),
-            escaped(&run.case),
-            escaped(&run.driver),
-            escaped(&run.at_panel),
+            escaped(&run.name()),
             run.milliseconds / 1000,
             run.milliseconds % 1000
         );

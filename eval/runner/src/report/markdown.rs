@@ -49,18 +49,10 @@ pub fn page(report: &Report, coverage: &str) -> String {
         .filter(|run| !run.not_judged.is_empty() || !run.unplayed.is_empty())
     {
         for (line, why) in &run.not_judged {
-            let _ = writeln!(
-                text,
-                "- {} ({}, {}): {line} ({why})",
-                run.case, run.driver, run.at_panel
-            );
+            let _ = writeln!(text, "- {}: {line} ({why})", run.name());
         }
         for part in &run.unplayed {
-            let _ = writeln!(
-                text,
-                "- {} ({}, {}): not played: {part}",
-                run.case, run.driver, run.at_panel
-            );
+            let _ = writeln!(text, "- {}: not played: {part}", run.name());
         }
     }
     let _ = write!(text, "\n## OWASP\n\n{coverage}");
