@@ -165,7 +165,7 @@ impl Exchange<'_> {
         let body = self.body.clone();
         let sent = self.gate.send(self.headers, self.caller, call, leaf, body);
         match sent.await {
-            Ok(answer) => Ok(acknowledged(answer)),
+            Ok(answer) => Ok(acknowledged(answer.into_parts().0)),
             Err(error) => Err(error.refusal().with_receipt(leaf)),
         }
     }
@@ -251,7 +251,7 @@ impl Exchange<'_> {
         };
         let Some(mut asked) = asked else {
             self.note_notification();
-            return Ok(acknowledged(answer));
+            return Ok(acknowledged(answer.into_parts().0));
         };
         let session = match self.session {
             Some(session) => Some(Arc::clone(session)),
@@ -372,9 +372,8 @@ fn cancelled(frame: &Frame<'_>) -> Option<Key> {
     }
 }
 
-/// The answer to a message that asks nothing: its status, and none of its words.
-fn acknowledged(answer: http::Response<Coming>) -> Answer {
-    let (mut head, _) = answer.into_parts();
+/// The answer to whoever asks for no message: its status, and none of its words.
+pub fn acknowledged(mut head: http::response::Parts) -> Answer {
     head.headers.remove(header::CONTENT_TYPE);
     Answer::Whole(Whole {
         status: head.status,

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use countersign_serve::Problem;
 use http::{HeaderValue, Method, StatusCode, header};
 
-use super::exchange::respond;
+use super::exchange::{acknowledged, respond};
 use super::gate::{Gate, is_event_stream};
 use super::metadata::unauthorized;
 use super::relay::{Questions, Relayed};
@@ -45,9 +45,7 @@ pub async fn get_stream(State(gate): State<Arc<Gate>>, request: Request) -> Resp
         Ok(answer) => {
             let (head, body) = answer.into_parts();
             if !is_event_stream(&head.headers) {
-                let mut headers = head.headers;
-                headers.remove(header::CONTENT_TYPE);
-                return respond(head.status, headers, Body::empty());
+                return acknowledged(head).into_response();
             }
             let questions = Questions::of(Streaming::new(session));
             let relayed = Relayed::new(gate, caller, body, questions);
@@ -71,9 +69,7 @@ pub async fn delete_session(State(gate): State<Arc<Gate>>, request: Request) -> 
             if answer.status() != StatusCode::METHOD_NOT_ALLOWED {
                 gate.sessions.remove(&session);
             }
-            let mut headers = answer.headers().clone();
-            headers.remove(header::CONTENT_TYPE);
-            respond(answer.status(), headers, Body::empty())
+            acknowledged(answer.into_parts().0).into_response()
         }
         Err(error) => {
             gate.sessions.remove(&session);
