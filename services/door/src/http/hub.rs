@@ -225,7 +225,7 @@ async fn answer(
     let Place {
         guest,
         renamed,
-        begun,
+        mut begun,
     } = place;
     let is_stateless = renamed.is_some();
     if frame.kind() != Kind::Request {
@@ -267,12 +267,12 @@ async fn answer(
         }) => {
             waiting.is_answered = true;
             let (response, is_error) = respond_json(message, terms);
-            if is_error && let Some(name) = begun {
-                // A handshake that failed begins nothing.
-                if let Some(guest) = hub.house.take(&name) {
-                    tokio::task::spawn_blocking(move || guest.end());
-                }
-                return response;
+            // A handshake that failed begins nothing.
+            if is_error
+                && let Some(name) = begun.take()
+                && let Some(guest) = hub.house.take(&name)
+            {
+                tokio::task::spawn_blocking(move || guest.end());
             }
             response
         }
