@@ -16,6 +16,13 @@ pub enum NameCheck {
 }
 
 impl NameCheck {
+    /// What a check answers, by its code; nothing for any other text, "not checked" among them.
+    pub fn answered(text: &str) -> Option<Self> {
+        [Self::Match, Self::Close, Self::NoMatch, Self::Unavailable]
+            .into_iter()
+            .find(|answer| answer.text() == text)
+    }
+
     /// Its code in records.
     pub fn text(self) -> &'static str {
         match self {
@@ -24,6 +31,21 @@ impl NameCheck {
             Self::Close => "close",
             Self::NoMatch => "no_match",
             Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_reads_back_and_nothing_else_is_one() {
+        for code in ["match", "close", "no_match", "unavailable"] {
+            assert_eq!(NameCheck::answered(code).map(NameCheck::text), Some(code));
+        }
+        for other in ["not_checked", "MATCH", "matched", ""] {
+            assert_eq!(NameCheck::answered(other), None, "{other}");
         }
     }
 }

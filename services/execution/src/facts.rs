@@ -217,12 +217,12 @@ impl Facts {
             let id = PayeeId::from_uuid(row.payee_id);
             let holder = holders.get(&id);
             // The bank knows the holders of its own accounts; of others it knows what a check answered lately, and else nothing.
-            let name_check = match (holder, row.result.as_deref()) {
-                (Some(holder), _) => compare(&row.name, holder),
-                (None, Some("match")) => NameCheck::Match,
-                (None, Some("close")) => NameCheck::Close,
-                (None, Some("no_match")) => NameCheck::NoMatch,
-                (None, _) => NameCheck::Unavailable,
+            let name_check = match holder {
+                Some(holder) => compare(&row.name, holder),
+                None => row
+                    .result
+                    .and_then(|result| NameCheck::answered(&result))
+                    .unwrap_or(NameCheck::Unavailable),
             };
             let holder = holder.cloned().or(row.near);
             self.payees.push(PayeeFact {

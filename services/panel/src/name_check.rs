@@ -50,17 +50,8 @@ struct Asked<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Told {
-    result: Outcome,
+    result: String,
     name: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Outcome {
-    Match,
-    Close,
-    NoMatch,
-    Unavailable,
 }
 
 impl Checker {
@@ -145,12 +136,7 @@ impl Checker {
 /// Reads an answer strictly.
 fn read(body: &[u8]) -> Option<Answer> {
     let told: Told = serde_json::from_slice(body).ok()?;
-    let result = match told.result {
-        Outcome::Match => NameCheck::Match,
-        Outcome::Close => NameCheck::Close,
-        Outcome::NoMatch => NameCheck::NoMatch,
-        Outcome::Unavailable => NameCheck::Unavailable,
-    };
+    let result = NameCheck::answered(&told.result)?;
     let holder = match (result, told.name) {
         (NameCheck::Close, Some(name))
             if !name.trim().is_empty()
@@ -185,6 +171,7 @@ mod tests {
             "[]",
             r#"{"result":"MATCH"}"#,
             r#"{"result":"matched"}"#,
+            r#"{"result":"not_checked"}"#,
             r#"{"result":true}"#,
             r#"{"result":"match","result":"no_match"}"#,
             r#"{"result":"match","name":"Bob"}"#,
