@@ -14,6 +14,7 @@ mod language;
 mod loops;
 mod name_check;
 mod notices;
+mod outward;
 mod page;
 mod refusal;
 mod router;

@@ -16,6 +16,8 @@ use reqwest::{Client, StatusCode, Url, header};
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 
+use crate::outward::is_protected;
+
 /// How long the service may take to be reached, and for the whole answer.
 const CONNECT_TIME_OUT: Duration = Duration::from_secs(2);
 const TIME_OUT: Duration = Duration::from_secs(5);
@@ -64,9 +66,8 @@ impl Checker {
             .url
             .parse()
             .context("the address of the name check")?;
-        let is_here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
         anyhow::ensure!(
-            url.scheme() == "https" || (url.scheme() == "http" && is_here),
+            is_protected(&url),
             "a name check without TLS goes to this machine only"
         );
         let http = Client::builder()

@@ -15,6 +15,7 @@ use sha2::Sha256;
 use time::format_description::well_known::Rfc3339;
 
 use super::Letter;
+use crate::outward::is_protected;
 
 /// How long the receiver may take.
 const TIME_OUT: Duration = Duration::from_secs(10);
@@ -59,9 +60,8 @@ impl Caller {
             .url
             .parse()
             .context("the address of the notices' webhook")?;
-        let is_here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
         anyhow::ensure!(
-            url.scheme() == "https" || (url.scheme() == "http" && is_here),
+            is_protected(&url),
             "notices without TLS go to this machine only"
         );
         anyhow::ensure!(
