@@ -1,5 +1,7 @@
 //! What every page of the panel has: its head with the places to go, its build, its bad answers.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 use askama::Template;
 use axum::{
     extract::FromRequestParts,
@@ -16,6 +18,26 @@ use crate::{
     assets, cookie, language, session,
     session::{Session, Sign},
 };
+
+/// The sentences of every language but English, which the script speaks by itself. Every page carries those of its own, so
+/// they are written out once.
+static SENTENCES: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
+    let others = countersign_texts::all()
+        .iter()
+        .filter(|texts| texts.lang != "en");
+    others
+        .map(|texts| {
+            let (group, point) = texts.marks();
+            let json =
+                serde_json::json!({"group": group, "point": point, "sentences": texts.sentences()});
+            // Nothing in it ends the element that holds it.
+            (
+                texts.lang.as_str(),
+                json.to_string().replace('<', "\\u003c"),
+            )
+        })
+        .collect()
+});
 
 /// The places a signed-in customer can go, with their addresses.
 const PLACES: [(&str, &str); 7] = [
@@ -148,14 +170,8 @@ impl Shell {
     }
 
     /// What the page's script says in another language than its own, as JSON that can stand in a page.
-    pub fn sentences(&self) -> Option<String> {
-        if self.texts.lang == "en" {
-            return None;
-        }
-        let (group, point) = self.texts.marks();
-        let json = serde_json::json!({"group": group, "point": point, "sentences": self.texts.sentences()});
-        // Nothing in it ends the element that holds it.
-        Some(json.to_string().replace('<', "\\u003c"))
+    pub fn sentences(&self) -> Option<&'static str> {
+        SENTENCES.get(self.texts.lang.as_str()).map(String::as_str)
     }
 
     /// The places, with the page's own marked.
