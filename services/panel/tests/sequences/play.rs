@@ -3,7 +3,7 @@
 use std::fmt;
 
 use anyhow::ensure;
-use countersign_domain::{ActionId, ActionState};
+use countersign_domain::{ActionId, ActionState, lifecycle::TransferState};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -563,7 +563,13 @@ fn is_an_edge(edge: &Value) -> bool {
         // The credit of a payee inside the bank is posted from the start.
         ("transfer", None) => new == "reserved" || new == "posted",
         ("transfer", Some(old)) => {
-            old == new || (old == "reserved" && matches!(new, "posted" | "voided"))
+            let state = |text| {
+                TransferState::ALL
+                    .into_iter()
+                    .find(|state| state.text() == text)
+            };
+            old == new
+                || matches!((state(old), state(new)), (Some(old), Some(new)) if old.may_become(new))
         }
         _ => false,
     }
