@@ -11,9 +11,7 @@ async fn a_press_moves_the_money_once_and_gives_a_receipt() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
     let before = ada.balance().await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (_, card) = ada.sees_twenty_to_bob().await;
     assert_eq!(card["button"], "Send 20.00 EUR to Bob Smith");
     assert_eq!(card["you_wrote"]["text"], "Send 20 to Bob");
     assert_eq!(ada.balance().await, before, "drawing a card moves nothing");
@@ -82,9 +80,7 @@ async fn many_presses_at_once_are_one_payment_with_one_answer() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
     let before = ada.balance().await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (_, card) = ada.sees_twenty_to_bob().await;
     let presses = (0..8).map(|_| ada.step("confirm", &card, ""));
     let mut answers = Vec::new();
     for answer in futures_util::future::join_all(presses).await {
@@ -102,9 +98,7 @@ async fn a_card_that_is_not_the_one_shown_is_refused_with_the_card_as_it_is() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
     let before = ada.balance().await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (_, card) = ada.sees_twenty_to_bob().await;
 
     let mut flipped = card.clone();
     let hash = card["confirm_hash"].as_str().unwrap();
@@ -149,9 +143,7 @@ async fn what_is_over_or_somebody_else_s_is_not_confirmed() {
     let bank = Bank::start().await;
     let (ada, kabir) = (bank.sign_in("Ada").await, bank.sign_in("Kabir").await);
     let before = ada.balance().await;
-    ada.writes("Send 20 to Bob").await;
-    let first = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let old_card = ada.card(&first).await;
+    let (first, old_card) = ada.sees_twenty_to_bob().await;
 
     let (status, code, _) = problem(kabir.step("confirm", &old_card, "").await).await;
     assert_eq!((status, code.as_str()), (404, "not_found"));
@@ -214,9 +206,7 @@ async fn after_its_time_a_card_moves_nothing() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
     let before = ada.balance().await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (asked, card) = ada.sees_twenty_to_bob().await;
     bank.database.set_clock_ahead(601).await.unwrap();
     let answer = ada.step("confirm", &card, "").await;
     // The sweeper may have been there first; both say that it is over.
@@ -279,9 +269,7 @@ async fn what_is_over_is_not_changed_any_more() {
 async fn a_note_is_one_visible_line() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (_, card) = ada.sees_twenty_to_bob().await;
     for note in ["a\nb".to_owned(), "a\u{202e}b".to_owned(), "é".repeat(201)] {
         for step in ["prepare", "confirm"] {
             let (status, code, _) = problem(ada.step(step, &card, &note).await).await;
@@ -346,9 +334,7 @@ async fn a_later_no_takes_the_button_away_until_the_customer_keeps_it() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
     let before = ada.balance().await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (asked, card) = ada.sees_twenty_to_bob().await;
     ada.writes("no, stop").await;
     assert_eq!(
         problem(ada.step("confirm", &card, "").await).await.1,
@@ -387,9 +373,7 @@ async fn what_the_bank_cannot_do_says_so_and_moves_nothing() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
     let before = ada.balance().await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (_, card) = ada.sees_twenty_to_bob().await;
     // The money went elsewhere between the showing and the press.
     sqlx::query(
         "UPDATE bank.account_balance b SET balance_minor_units = 100 FROM bank.account a, bank.customer c

@@ -89,9 +89,7 @@ fn renamed(field: &str) -> bool {
 async fn the_record_of_one_request_confirms_no_other_and_nobody_else_s() {
     let bank = Bank::start().await;
     let (ada, kabir) = (bank.sign_in("Ada").await, bank.sign_in("Kabir").await);
-    ada.writes("Send 20 to Bob").await;
-    let first = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&first).await;
+    let (first, card) = ada.sees_twenty_to_bob().await;
     ada.writes("Send 20 to Bob").await;
     let second = ada
         .supersedes(Some(&first), Some("Bob Smith"), Some(2_000))

@@ -20,9 +20,7 @@ async fn is_held(bank: &Bank, ada: &Visitor<'_>) -> (Asked, Value) {
          SELECT gen_random_uuid(), 'EUR', 1000, 'grace' WHERE NOT EXISTS (SELECT FROM bank.operator_rule)",
     )
     .await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (asked, card) = ada.sees_twenty_to_bob().await;
     let warned = card["warnings"].as_array().unwrap();
     assert!(
         warned.iter().any(|one| one["code"] == "held_operator_rule"),

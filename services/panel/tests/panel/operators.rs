@@ -29,9 +29,7 @@ async fn leaves(bank: &Bank, person: sqlx::PgConnection, name: &str) {
 }
 
 async fn held(ada: &Visitor<'_>) -> Value {
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (asked, card) = ada.sees_twenty_to_bob().await;
     assert_eq!(ada.presses(&card, "").await.status(), 200);
     let card = ada.card(&asked).await;
     assert_eq!(card["state"], "held", "{card}");

@@ -102,9 +102,7 @@ async fn a_payment_to_somebody_new_wants_a_passkey_and_its_receipt_names_it() {
 async fn a_small_payment_to_somebody_known_wants_none() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (_, card) = ada.sees_twenty_to_bob().await;
     assert_eq!(card["step_up"], Value::Null);
     assert_eq!(codes(&card), Vec::<String>::new());
     assert_eq!(ada.step("confirm", &card, "").await.status(), 200);

@@ -23,9 +23,7 @@ async fn an_undone_payment_leaves_nothing_behind_but_its_record() {
     let spent = "SELECT coalesce(sum(spent_minor_units), 0)::bigint FROM bank.spent_day";
     let paid = "SELECT coalesce(sum(payments_count), 0)::bigint FROM bank.payee_paid";
     let (spent_before, paid_before) = (bank.count(spent).await, bank.count(paid).await);
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (asked, card) = ada.sees_twenty_to_bob().await;
     assert_eq!(card["undo_seconds"], 10);
     let confirmed: Value = ada.presses(&card, "").await.json().await.unwrap();
     assert!(confirmed["undo_until"].is_string(), "{confirmed}");
@@ -148,9 +146,7 @@ async fn a_customer_can_do_without_and_the_bank_bounds_the_rest() {
               WHERE display_name = 'Ada' ON CONFLICT (customer_id) DO UPDATE SET undo_seconds = excluded.undo_seconds"
         ))
         .await;
-        ada.writes("Send 20 to Bob").await;
-        let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-        let card = ada.card(&asked).await;
+        let (_, card) = ada.sees_twenty_to_bob().await;
         assert_eq!(card["undo_seconds"], wanted);
         let confirmed: Value = ada.presses(&card, "").await.json().await.unwrap();
         assert_eq!(

@@ -16,9 +16,7 @@ async fn with_no_connection_free_a_press_is_told_busy_and_the_next_counts() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
     let before = ada.balance().await;
-    ada.writes("Send 20 to Bob").await;
-    let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-    let card = ada.card(&asked).await;
+    let (asked, card) = ada.sees_twenty_to_bob().await;
     let mut held = bank.admin().await;
     held.execute("BEGIN; SELECT * FROM bank.customer_lock FOR UPDATE")
         .await
@@ -45,9 +43,7 @@ async fn a_deadlock_ends_with_one_of_two_and_the_press_counts_once() {
     let lock = "SELECT * FROM bank.customer_lock l JOIN bank.customer c USING (customer_id) WHERE c.display_name = 'Ada' FOR UPDATE OF l";
     // Whoever waits longer than this looks for a circle: now the panel, now the stranger.
     for stranger_s_patience in ["10s", "100ms"] {
-        ada.writes("Send 20 to Bob").await;
-        let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-        let card = ada.card(&asked).await;
+        let (asked, card) = ada.sees_twenty_to_bob().await;
         let mut stranger = bank.admin().await;
         stranger
             .execute(sqlx::AssertSqlSafe(format!(
@@ -98,9 +94,7 @@ async fn a_clock_that_jumps_neither_doubles_nor_loses_a_press() {
             .set_clock_ahead(shown_at)
             .await
             .expect("clock");
-        ada.writes("Send 20 to Bob").await;
-        let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
-        let card = ada.card(&asked).await;
+        let (_, card) = ada.sees_twenty_to_bob().await;
         bank.database
             .set_clock_ahead(pressed_at)
             .await
