@@ -81,19 +81,11 @@ impl Bank {
     /// The same, with the bank's own settings for passkeys and not the demo's.
     pub async fn careful() -> Self {
         let bank = Self::without_demo().await;
-        bank.runs(
+        bank.plant(
             "UPDATE bank.setting SET passkey_login_seconds = DEFAULT, passkey_new_seconds = DEFAULT",
         )
         .await;
         bank
-    }
-
-    /// A statement as the superuser.
-    pub async fn runs(&self, sql: &'static str) {
-        sqlx::query(sql)
-            .execute(&mut self.admin().await)
-            .await
-            .expect("statement");
     }
 
     /// Starts a panel whose config is changed first.
@@ -179,6 +171,15 @@ impl Bank {
             .unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
+    /// Puts every limit far away, for a test that pays many times.
+    pub async fn moves_limits_away(&self) {
+        self.plant(
+            "UPDATE bank.customer_limit SET per_transfer_minor_units = 9999999, per_day_minor_units = 9999999,
+               pending_total_minor_units = 9999999, first_payment_minor_units = 9999999",
+        )
+        .await;
+    }
+
     /// Statements of the superuser, with the triggers of the database out of the way.
     pub async fn plant_past_guards(&self, sql: &str) {
         let statements = format!("SET LOCAL session_replication_role = replica; {sql}");
@@ -213,6 +214,11 @@ impl Bank {
             .fetch_one(&mut self.admin().await)
             .await
             .expect("count")
+    }
+
+    /// How many requests ran, everybody's.
+    pub async fn executions(&self) -> i64 {
+        self.count("SELECT count(*) FROM bank.execution").await
     }
 
     /// A login token as `up` prints it.

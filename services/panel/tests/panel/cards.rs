@@ -35,7 +35,7 @@ async fn a_press_moves_the_money_once_and_gives_a_receipt() {
         assert_eq!(answer, confirmed);
     }
     assert_eq!(ada.balance().await, before - 2_000);
-    assert_eq!(bank.count("SELECT count(*) FROM bank.execution").await, 1);
+    assert_eq!(bank.executions().await, 1);
 
     let path = confirmed["receipt"].as_str().unwrap();
     let page = ada.page(path).await;
@@ -90,7 +90,7 @@ async fn many_presses_at_once_are_one_payment_with_one_answer() {
     answers.dedup();
     assert_eq!(answers.len(), 1);
     assert_eq!(ada.balance().await, before - 2_000);
-    assert_eq!(bank.count("SELECT count(*) FROM bank.execution").await, 1);
+    assert_eq!(bank.executions().await, 1);
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn a_card_that_is_not_the_one_shown_is_refused_with_the_card_as_it_is() {
     assert_eq!((status, code.as_str()), (409, "stale_card"));
     assert_eq!(body["card"]["button"], "Send 20.00 EUR to Bob Smyth");
     assert_eq!(ada.balance().await, before);
-    assert_eq!(bank.count("SELECT count(*) FROM bank.execution").await, 0);
+    assert_eq!(bank.executions().await, 0);
 }
 
 #[tokio::test]

@@ -63,11 +63,7 @@ async fn a_press_under_an_older_record_is_refused_whichever_field_has_changed() 
             body["card"]["confirm_hash"], card["confirm_hash"],
             "{field}: the card as it is now"
         );
-        assert_eq!(
-            bank.count("SELECT count(*) FROM bank.execution").await,
-            0,
-            "{field}"
-        );
+        assert_eq!(bank.executions().await, 0, "{field}");
         let version = body["card"]["version"].clone();
         let path = format!("/api/actions/{}/cancel", asked.text());
         assert_eq!(
@@ -125,5 +121,5 @@ async fn the_record_of_one_request_confirms_no_other_and_nobody_else_s() {
         let (status, code, _) = problem(ada.step("prepare", &card, "").await).await;
         assert_eq!((status, code.as_str()), (409, "stale_card"), "{field}");
     }
-    assert_eq!(bank.count("SELECT count(*) FROM bank.execution").await, 0);
+    assert_eq!(bank.executions().await, 0);
 }

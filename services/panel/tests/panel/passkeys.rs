@@ -130,7 +130,7 @@ async fn the_policy_says_when() {
             .await;
     }
     // The customer's own threshold.
-    bank.runs("UPDATE bank.customer_limit SET step_up_over_minor_units = 1000")
+    bank.plant("UPDATE bank.customer_limit SET step_up_over_minor_units = 1000")
         .await;
     ada.writes("Send 20 to Bob").await;
     let asked = ada.is_asked(Some("Bob Smith"), Some(2_000)).await;
@@ -147,7 +147,7 @@ async fn the_policy_says_when() {
 async fn an_account_in_another_name_wants_a_passkey_and_the_database_reads_so_in_the_record() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
-    bank.runs(
+    bank.plant(
         "UPDATE bank.payee SET name = 'Kabirah Raoul', alias = NULL WHERE name = 'Kabir Rao'",
     )
     .await;
@@ -191,7 +191,7 @@ async fn an_answer_counts_for_its_own_card_showing_and_note_alone() {
             .json()
             .await
             .unwrap();
-        bank.runs("DELETE FROM bank.step_up").await;
+        bank.plant("DELETE FROM bank.step_up").await;
         soft_passkey::challenge(&prepared["step_up"]["options"])
     };
     assert_eq!(
@@ -229,7 +229,7 @@ async fn an_answer_counts_for_its_own_card_showing_and_note_alone() {
         "step_up_refused"
     );
     assert_eq!(ada.balance().await, before);
-    assert_eq!(bank.count("SELECT count(*) FROM bank.execution").await, 0);
+    assert_eq!(bank.executions().await, 0);
     assert_eq!(
         ada.agrees(&card, "", &passkey.get(&bank.origin, &challenge))
             .await
@@ -346,7 +346,7 @@ async fn under_a_new_passkey_the_limit_of_a_first_payment_counts_for_a_day() {
             .unwrap()
             .contains("your passkey is new")
     );
-    bank.runs("UPDATE bank.pending_action SET state = 'cancelled' WHERE state = 'pending'")
+    bank.plant("UPDATE bank.pending_action SET state = 'cancelled' WHERE state = 'pending'")
         .await;
     bank.database.set_clock_ahead(86_401).await.unwrap();
     let ada = bank.sign_in("Ada").await;
@@ -385,7 +385,7 @@ async fn who_lost_every_passkey_waits_for_the_bank_and_pays_nothing_that_wants_o
     );
     assert_eq!(ada.card(&asked).await["step_up"], "ready");
     ada.post("/api/recovery/ask", &json!({})).await;
-    bank.runs("SELECT bank.approve_recovery(customer_id, recovery_id, 'grace') FROM bank.passkey_recovery")
+    bank.plant("SELECT bank.approve_recovery(customer_id, recovery_id, 'grace') FROM bank.passkey_recovery")
         .await;
     assert_eq!(
         refused(ada.enrols(&new).await).await,
@@ -529,7 +529,7 @@ async fn the_database_wants_the_passkey_whoever_calls_it() {
         assert_eq!(answer, "step_up_refused", "{client_data}");
     }
     // A counter that does not grow, whatever was verified before. These bytes count 0x05050505.
-    bank.runs("UPDATE bank.passkey SET sign_count = 84215045")
+    bank.plant("UPDATE bank.passkey SET sign_count = 84215045")
         .await;
     let answer: String = sqlx::query_scalar(
         "SELECT bank.answer_step_up($1, (SELECT credential_hash FROM bank.passkey), convert_to($2, 'UTF8'), $3, 's')",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::bank::{Bank, Visitor, pool};
+use crate::bank::{Asked, Bank, Visitor, pool};
 
 /// Rounds of the race. Each has its own conversation, request, card and press.
 const ROUNDS: i64 = 1_000;
@@ -62,13 +62,7 @@ async fn begin(admin: &mut PgConnection, ada: &Visitor<'_>) -> Round {
         .await
         .expect("plant");
     all.commit().await.expect("commit");
-    let cards: Value = ada.get("/api/cards").await.json().await.expect("the cards");
-    let wanted = format!("act_{}", action.simple());
-    let card = cards["cards"]
-        .as_array()
-        .and_then(|cards| cards.iter().find(|card| card["action"] == wanted.as_str()))
-        .expect("the card")
-        .clone();
+    let card = ada.card(&Asked { id: action }).await;
     Round { turn, action, card }
 }
 
@@ -114,11 +108,7 @@ async fn an_old_card_and_its_replacement_never_both_win_on_two_panels() {
     let bank = Bank::start().await;
     let replica = bank.replica().await;
     let ada = bank.sign_in("Ada").await;
-    bank.plant(
-        "UPDATE bank.customer_limit SET per_transfer_minor_units = 9999999, per_day_minor_units = 9999999,
-           pending_total_minor_units = 9999999, first_payment_minor_units = 9999999",
-    )
-    .await;
+    bank.moves_limits_away().await;
     let before = ada.balance().await;
     let bank_mcp = pool(&bank, "bank_mcp", 2).await;
     let mut admin = bank.admin().await;
@@ -172,10 +162,7 @@ async fn an_old_card_and_its_replacement_never_both_win_on_two_panels() {
         confirmed * 20 > rounds && replaced * 20 > rounds,
         "both orders: {confirmed} {replaced}"
     );
-    assert_eq!(
-        bank.count("SELECT count(*) FROM bank.execution").await,
-        confirmed
-    );
+    assert_eq!(bank.executions().await, confirmed);
     assert_eq!(
         bank.count("SELECT count(*) FROM bank.transfer WHERE action_id IS NOT NULL")
             .await,

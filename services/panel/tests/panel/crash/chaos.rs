@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use sqlx::Executor;
 
-use super::place::{books_are_right, close, executions};
+use super::place::{books_are_right, close};
 use crate::bank::{Bank, problem};
 
 /// More presses than the panel has connections.
@@ -27,7 +27,7 @@ async fn with_no_connection_free_a_press_is_told_busy_and_the_next_counts() {
         let (status, code, _) = problem(answer).await;
         assert_eq!((status, code.as_str()), (503, "busy"));
     }
-    assert_eq!(executions(&bank).await, 0);
+    assert_eq!(bank.executions().await, 0);
     close(held).await;
     let answer = ada.step("confirm", &card, "").await;
     assert_eq!(answer.status(), StatusCode::OK);
@@ -74,7 +74,7 @@ async fn a_deadlock_ends_with_one_of_two_and_the_press_counts_once() {
         }
         books_are_right(&bank, &ada, &asked, stranger_s_patience).await;
     }
-    assert_eq!(executions(&bank).await, 2);
+    assert_eq!(bank.executions().await, 2);
     assert_eq!(ada.balance().await, before - 4_000);
 }
 
@@ -109,7 +109,7 @@ async fn a_clock_that_jumps_neither_doubles_nor_loses_a_press() {
             );
         }
         expected += i64::from(runs);
-        assert_eq!(executions(&bank).await, expected, "{shown_at} {pressed_at}");
+        assert_eq!(bank.executions().await, expected, "{shown_at} {pressed_at}");
     }
     assert_eq!(ada.balance().await, before - 2_000 * expected);
 }

@@ -46,11 +46,7 @@ impl Place {
         let database = Database::demo_on(server).await.expect("a database");
         let bank = Bank::over(database, |_, _| ()).await;
         Stop::prepare(&bank).await;
-        bank.plant(
-            "UPDATE bank.customer_limit SET per_transfer_minor_units = 9999999, per_day_minor_units = 9999999,
-               pending_total_minor_units = 9999999, first_payment_minor_units = 9999999",
-        )
-        .await;
+        bank.moves_limits_away().await;
         Self {
             cluster,
             folder,
@@ -63,7 +59,7 @@ impl Place {
         let what = format!("{victim:?} at {stop:?}, seed {seed}");
         let bank = &self.bank;
         let ada = bank.sign_in("Ada").await;
-        let (before, executed_before) = (ada.balance().await, executions(bank).await);
+        let (before, executed_before) = (ada.balance().await, bank.executions().await);
         // The amount and the moment of the end differ by seed.
         let euros = 1 + i64::try_from((seed * 7 + 3) % 20).expect("small");
         ada.writes(&format!("Send {euros} to Bob")).await;
@@ -91,7 +87,7 @@ impl Place {
         let status = answer.map(|answer| answer.status());
         settled(bank).await;
 
-        let executed = executions(bank).await - executed_before;
+        let executed = bank.executions().await - executed_before;
         assert!(executed <= 1, "{what}: {executed} executions");
         // What was committed stays; everything else is there exactly when somebody was told so.
         let wanted = stop == Stop::AfterCommit || status == Some(StatusCode::OK);
@@ -122,7 +118,7 @@ impl Place {
                 again.text().await.unwrap_or_default()
             );
         }
-        assert_eq!(executions(bank).await - executed_before, 1, "{what}");
+        assert_eq!(bank.executions().await - executed_before, 1, "{what}");
         assert_eq!(ada.balance().await, before - euros * 100, "{what}");
         books_are_right(bank, &ada, &asked, &what).await;
         status == Some(StatusCode::OK)
@@ -184,10 +180,6 @@ impl Place {
         cluster.stop();
         std::fs::remove_dir_all(folder).expect("clean up");
     }
-}
-
-pub async fn executions(bank: &Bank) -> i64 {
-    bank.count("SELECT count(*) FROM bank.execution").await
 }
 
 /// Waits until no session of the panel is in a transaction any more.
