@@ -6,9 +6,9 @@ import { after, before, beforeEach, test } from "node:test";
 import { assertAccessible } from "./axe.mjs";
 import { startBank } from "./bank.mjs";
 import { launchBrowser } from "./browser.mjs";
+import { cardOf, LOOK_MS, picture } from "./cards.mjs";
 import { requestsOf } from "./requests.mjs";
 
-const LOOK_MS = 1_150;
 const PLACES = ["/accounts", "/activity", "/receipts", "/limits", "/passkeys", "/notices", "/safety", "/not-me", "/"];
 
 let bank;
@@ -25,11 +25,6 @@ after(async () => {
 });
 beforeEach(() => requests.clear());
 
-async function picture(page, name) {
-  const folder = process.env.COUNTERSIGN_PICTURES;
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
-
 async function signIn(language, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...options });
   const page = await context.newPage();
@@ -40,7 +35,7 @@ async function signIn(language, options = {}) {
   return { context, page };
 }
 
-const toBob = () => requests.transfer("Send 20 to Bob", { payee: "Bob Smith", amount: 2_000 });
+const toBob = () => requests.toBob(20);
 
 for (const [language, lang, dir, button] of [
   ["English", "en", "ltr", "Send 20.00 EUR to Bob Smith"],
@@ -55,7 +50,7 @@ for (const [language, lang, dir, button] of [
     await confirm.waitFor();
     assert.equal((await confirm.innerText()).trim(), button);
     const careful = await requests.transfer("Send 21 to Bright Solar", { payee: "Bright Solar", amount: 2_100 });
-    await page.locator(careful.selector).waitFor();
+    await cardOf(page, careful);
     const isolated = await page.evaluate(
       (selector) => [...document.querySelectorAll(`${selector} .confirm bdi`)].map((element) => element.textContent),
       request.selector,
@@ -91,7 +86,7 @@ for (const [language, lang, dir, button] of [
       assert.deepEqual(cut, [], `${path} cuts something off`);
       await assertAccessible(page, `${lang} ${path}`);
     }
-    await page.locator(request.selector).waitFor();
+    await cardOf(page, request);
     await picture(page, `language-${lang}-narrow`);
     await context.close();
   });
