@@ -10,7 +10,7 @@ use countersign_domain::{ConversationId, CustomerId};
 use serde::Deserialize;
 use sqlx::{Postgres, Transaction};
 
-use super::show_overview::shown;
+use super::show_overview::{in_address, shown};
 use crate::{
     app::App,
     csv,
@@ -125,9 +125,7 @@ pub async fn show_alarms(
 impl Wanted {
     /// The filters as they stand in an address.
     fn query(&self) -> String {
-        let plain = |kind: &&String| kind.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-        let kind = self.kind.as_ref().filter(plain);
-        let kind = kind.map(|kind| format!("kind={kind}"));
+        let kind = in_address("kind", self.kind.as_deref());
         let hours = self.hours.map(|hours| format!("hours={hours}"));
         kind.into_iter().chain(hours).collect::<Vec<_>>().join("&")
     }

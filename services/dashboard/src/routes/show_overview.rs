@@ -66,12 +66,7 @@ impl Wanted {
             ("event", &self.event),
         ];
         for (name, value) in texts {
-            // Names of the bank's own lists; anything else filters nothing in and is left out here.
-            let plain =
-                |value: &&String| value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-            if let Some(value) = value.as_ref().filter(plain) {
-                query.push(format!("{name}={value}"));
-            }
+            query.extend(in_address(name, value.as_deref()));
         }
         if let Some(conversation) = self.conversation {
             query.push(format!("conversation={conversation}"));
@@ -242,6 +237,13 @@ async fn read_lines(
             changed: shown(row.changed_at),
         })
         .collect())
+}
+
+/// A filter as it stands in an address: a name of the bank's own lists. Anything else filters nothing in and is left out.
+pub fn in_address(name: &str, value: Option<&str>) -> Option<String> {
+    value
+        .filter(|value| value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'))
+        .map(|value| format!("{name}={value}"))
 }
 
 /// A moment as an operator reads it, in UTC.
