@@ -67,7 +67,8 @@ BEGIN
 END
 $$;
 
--- What waits for an operator: held payments that do not go by themselves, and recoveries that nobody approved.
+-- What waits for an operator: held payments that do not go by themselves, recoveries that nobody approved, and what a panel remembers
+-- of the log and this database does not have, which is no customer's.
 CREATE OR REPLACE FUNCTION bank.waiting_for_operator() RETURNS TABLE (what text, customer_id uuid, id uuid, why text, about text, since timestamptz)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = '' SET row_security = on
   AS $$
@@ -79,6 +80,9 @@ BEGIN
   UNION ALL
   SELECT 'recovery', r.customer_id, r.recovery_id, 'passkeys_lost', '', r.asked_at FROM bank.passkey_recovery r
    WHERE r.ended_at IS NULL AND r.approved_at IS NULL
+  UNION ALL
+  SELECT 'gap', NULL, g.gap_id, 'older_copy', pg_catalog.format('a panel remembers %s events, this database has %s', g.remembered_size, g.found_size),
+    g.noticed_at FROM bank.log_gap g WHERE g.accepted_at IS NULL
   ORDER BY 6 LIMIT 200;
 END
 $$;

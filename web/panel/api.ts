@@ -134,6 +134,8 @@ export type Answer<T> =
   | { readonly kind: "refused"; readonly refusal: Refusal }
   | { readonly kind: "lost" };
 
+/** What the bank says of itself where it did nothing. */
+const NOTHING_WAS_DONE: ReadonlySet<string> = new Set(["busy", "older_copy"]);
 const ANSWER_MILLISECONDS_MAX = 12_000;
 
 async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
@@ -159,7 +161,7 @@ async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
   const problem = (body ?? {}) as Partial<Record<"code" | "detail" | "type", string>> & { card?: Card };
   const code = problem.code ?? problem.type?.split(":").pop();
   // A gateway's page, a crash: no word of the bank's, so nothing is known.
-  if (code === undefined || (response.status >= 500 && code !== "busy")) return { kind: "lost" };
+  if (code === undefined || (response.status >= 500 && !NOTHING_WAS_DONE.has(code))) return { kind: "lost" };
   return {
     kind: "refused",
     refusal: {

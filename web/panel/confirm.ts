@@ -86,6 +86,8 @@ function refused(list: List, view: CardView, refusal: Refusal): void {
   } else if (refusal.status === 403) {
     // The passkey's answer did not count, or none was there: the card still waits.
     list.replace(view.card, detail);
+  } else if (refusal.code === "older_copy") {
+    list.replace(view.card, detail);
   } else if (refusal.status === 503) {
     list.replace(view.card, t("The bank is busy right now. Nothing was sent. Press again in a moment."));
   } else if (refusal.status === 401) {

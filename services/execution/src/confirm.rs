@@ -12,7 +12,7 @@ use sqlx::{PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
 use crate::{
-    ActError, Card, StepUpRefusal, aftermath,
+    ActError, Card, LogMemory, StepUpRefusal, aftermath,
     card::{CardHold, StepUp},
     cards::{NonceSource, load_one, redraw, show},
     draw::SealedRecord,
@@ -80,7 +80,9 @@ pub async fn prepare(
     which: ActionId,
     input: &ConfirmInput,
     nonce: NonceSource<'_>,
+    log: &LogMemory,
 ) -> Result<Prepared, ActError> {
+    log.refuse_if_older()?;
     let mut transaction = session::begin(pool, secret).await?;
     session::customer(&mut transaction).await?;
     let action = load_one(&mut transaction, which).await?;
@@ -125,6 +127,7 @@ pub async fn confirm(
     which: ActionId,
     input: &ConfirmInput,
     nonce: NonceSource<'_>,
+    log: &LogMemory,
 ) -> Result<Confirmed, ActError> {
     // Signatures are slow; they are verified before anybody's lock is held.
     let proof = match &input.assertion {
@@ -194,8 +197,11 @@ pub async fn confirm(
             (&transfers, proof.as_ref()),
         )?,
     };
+    let (log_size, log_root) = log.compared();
+    // Compared where it runs: a connection may have come to another server since the last look.
     let outcome = sqlx::query_scalar!(
-        r#"SELECT bank.confirm_action($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS "outcome!""#,
+        r#"SELECT CASE WHEN bank.log_standing($11, $12) IN ('stands', 'accepted')
+             THEN bank.confirm_action($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ELSE 'older_copy' END AS "outcome!""#,
         which.uuid(),
         input.version,
         input.nonce.expose(),
@@ -205,7 +211,9 @@ pub async fn confirm(
         sealed.bytes,
         &new_ids,
         payload,
-        hold
+        hold,
+        log_size,
+        log_root
     )
     .fetch_one(&mut *transaction)
     .await?;
@@ -221,6 +229,7 @@ pub async fn confirm(
             Err(ActError::Expired)
         }
         "not_found" => Err(ActError::NotFound),
+        "older_copy" => Err(log.found_older()),
         "step_up_due" | "step_up_frozen" => Err(StepUpRefusal::of(&outcome).into()),
         "stale_card" | "not_open" | "frozen" => {
             Err(stale(transaction, &action, &facts, nonce).await?)

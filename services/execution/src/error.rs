@@ -13,6 +13,9 @@ pub enum ActError {
     /// Another change of this customer is under way; the same again is safe.
     #[error("another change is under way")]
     Busy,
+    /// The database is older than what the panel remembers, or another history; nobody accepted that yet.
+    #[error("the database is an older copy")]
+    OlderCopy,
     /// No such action among this customer's.
     #[error("no such request")]
     NotFound,

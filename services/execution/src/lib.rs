@@ -24,6 +24,7 @@ pub mod loops;
 mod matching;
 mod next_version;
 pub mod notices;
+pub mod older_copy;
 pub mod passkeys;
 mod picture;
 pub mod receipt;
@@ -36,4 +37,5 @@ mod wording;
 
 pub use card::Card;
 pub use error::ActError;
+pub use older_copy::LogMemory;
 pub use step_up::StepUpRefusal;

@@ -14,7 +14,7 @@ use sqlx::{PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
 use crate::{
-    ActError,
+    ActError, LogMemory,
     cards::load_one,
     draw, event,
     facts::Facts,
@@ -46,6 +46,7 @@ pub async fn release(
     pool: &PgPool,
     secret: &Secret,
     which: ActionId,
+    log: &LogMemory,
 ) -> Result<Released, ActError> {
     let mut transaction = session::begin(pool, secret).await?;
     let customer = session::lock_customer(&mut transaction).await?;
@@ -90,17 +91,24 @@ pub async fn release(
         &new_ids,
     )
     .await?;
+    let (log_size, log_root) = log.compared();
     let outcome = sqlx::query_scalar!(
-        r#"SELECT bank.release_hold($1, $2, $3, $4, $5, $6) AS "outcome!""#,
+        r#"SELECT CASE WHEN bank.log_standing($7, $8) IN ('stands', 'accepted')
+             THEN bank.release_hold($1, $2, $3, $4, $5, $6) ELSE 'older_copy' END AS "outcome!""#,
         which.uuid(),
         &hashes.0[..],
         hold::is_met(&action, &facts),
         refusal,
         &new_ids,
-        payload
+        payload,
+        log_size,
+        log_root
     )
     .fetch_one(&mut *transaction)
     .await?;
+    if outcome == "older_copy" {
+        return Err(log.found_older());
+    }
     transaction.commit().await?;
     Ok(match outcome.as_str() {
         "executed" => Released::Executed,

@@ -5,7 +5,7 @@ use countersign_store::session;
 use sqlx::PgPool;
 
 use crate::{
-    ActError, Card,
+    ActError, Card, LogMemory,
     cards::{NonceSource, one_card},
 };
 
@@ -18,8 +18,13 @@ pub async fn undo(
     secret: &Secret,
     which: ActionId,
     nonce: NonceSource<'_>,
+    log: &LogMemory,
 ) -> Result<Card, ActError> {
     let mut transaction = session::begin(pool, secret).await?;
+    // In an older copy a payment may seem to wait that has left.
+    if !log.stands(&mut transaction).await? {
+        return Err(ActError::OlderCopy);
+    }
     let outcome = sqlx::query_scalar!(r#"SELECT bank.undo_action($1) AS "outcome!""#, which.uuid())
         .fetch_one(&mut *transaction)
         .await?;

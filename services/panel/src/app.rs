@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_execution::LogMemory;
 use countersign_step_up::RelyingParty;
 use sqlx::PgPool;
 
@@ -20,6 +21,8 @@ pub struct App {
     pub bank_phone: Arc<str>,
     /// The origin that passkeys are bound to.
     pub passkey_page: Arc<RelyingParty>,
+    /// What is remembered of the bank's log outside the database.
+    pub log: Arc<LogMemory>,
     /// Who waits for a wake-up.
     pub wakes: Wakes,
 }

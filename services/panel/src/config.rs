@@ -1,5 +1,7 @@
 //! The panel's config: one JSON object, secrets included, read once at start.
 
+use std::path::PathBuf;
+
 use countersign_domain::{CustomerId, Secret};
 use countersign_receipts::LogKeyFile;
 use countersign_serve::Listen;
@@ -39,6 +41,8 @@ pub struct Config {
     pub bank_phone: String,
     /// The key that signs heads of the bank's log.
     pub notary_key: LogKeyFile,
+    /// A folder of this process alone, for the newest head of the bank's log that it signed or saw.
+    pub state_folder: PathBuf,
     /// The name of the bank's log in its checkpoints.
     pub log_origin: String,
     /// Where customers sign in; not together with the demo, whose printed addresses are the other way in.

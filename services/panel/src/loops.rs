@@ -1,12 +1,15 @@
 //! The bank's loops beside the pages: poster, expiry sweeper, releaser, outbox relay, notary. Each has a login of its own.
 
-use std::{fmt::Display, future::Future, time::Duration};
+use std::{fmt::Display, future::Future, sync::Arc, time::Duration};
 
-use countersign_execution::loops::{notary, poster, releaser, sweeper};
+use countersign_execution::{
+    LogMemory,
+    loops::{LoopError, notary, poster, releaser, sweeper},
+};
 use countersign_receipts::LogSigner;
 use sqlx::PgPool;
 
-use crate::{name_check::Checker, notices::Relay, session::new_secret};
+use crate::{name_check::Checker, notices::Relay, remembered::Remembered, session::new_secret};
 
 /// Pause between two turns of the poster and of the sweeper.
 const TURN: Duration = Duration::from_millis(500);
@@ -15,25 +18,39 @@ const NOTARY_TURN: Duration = Duration::from_millis(400);
 /// Pause after a turn that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
 
-/// Credits payees inside the bank and posts what is due, for ever.
-pub async fn post(pool: PgPool) {
-    repeat("poster", TURN, async || poster::turn(&pool).await.map(drop)).await;
+/// Credits payees inside the bank and posts what is due, for ever. Over an older copy nothing is: it may have left already.
+pub async fn post(pool: PgPool, pages: PgPool, log: Arc<LogMemory>) {
+    repeat("poster", TURN, async || {
+        if stands(&pages, &log).await? {
+            poster::turn(&pool).await?;
+        }
+        Ok::<_, LoopError>(())
+    })
+    .await;
 }
 
-/// Expires what nobody confirmed in time, for ever.
-pub async fn sweep(pool: PgPool) {
+async fn stands(pages: &PgPool, log: &LogMemory) -> Result<bool, sqlx::Error> {
+    log.stands(&mut *pages.acquire().await?).await
+}
+
+/// Expires what nobody confirmed in time, for ever. Over an older copy nothing is: a raise of a limit may have been stopped.
+pub async fn sweep(pool: PgPool, pages: PgPool, log: Arc<LogMemory>) {
     repeat("sweeper", TURN, async || {
-        sweeper::turn(&pool).await.map(drop)
+        if stands(&pages, &log).await? {
+            sweeper::turn(&pool).await?;
+        }
+        Ok::<_, LoopError>(())
     })
     .await;
 }
 
 /// Lets held payments go whose time has come, for ever.
-pub async fn release(pool: PgPool, pages: PgPool) {
+pub async fn release(pool: PgPool, pages: PgPool, log: Arc<LogMemory>) {
     repeat("releaser", TURN, async || {
-        releaser::turn(&pool, &pages, &mut new_secret)
-            .await
-            .map(drop)
+        if stands(&pages, &log).await? {
+            releaser::turn(&pool, &pages, &mut new_secret, &log).await?;
+        }
+        Ok::<_, LoopError>(())
     })
     .await;
 }
@@ -48,10 +65,24 @@ pub async fn relay(pool: PgPool, relay: Relay) {
     repeat("relay", TURN, async || relay.turn(&pool).await).await;
 }
 
-/// Gathers events into the bank's log and signs its head, for ever.
-pub async fn notarise(pool: PgPool, signer: LogSigner) {
+/// Gathers events into the bank's log and signs its head, for ever; keeps the newest head outside the database.
+pub async fn notarise(
+    pool: PgPool,
+    signer: LogSigner,
+    remembered: Remembered,
+    log: Arc<LogMemory>,
+) {
     repeat("notary", NOTARY_TURN, async || {
-        notary::turn(&pool, &signer).await.map(drop)
+        let newest = notary::turn(&pool, &signer, &log).await?.newest;
+        if let Some(newest) = newest.filter(|newest| Some(*newest) != log.head()) {
+            remembered.keep(newest).map_err(|error| {
+                LoopError::Log(format!(
+                    "keep the newest head outside the database: {error}"
+                ))
+            })?;
+            log.remember(newest);
+        }
+        Ok::<_, LoopError>(())
     })
     .await;
 }

@@ -17,6 +17,7 @@ mod notices;
 mod outward;
 mod page;
 mod refusal;
+mod remembered;
 mod router;
 mod routes;
 mod session;
@@ -29,11 +30,15 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
 use countersign_domain::Secret;
+use countersign_execution::LogMemory;
 use countersign_receipts::LogSigner;
 use countersign_step_up::RelyingParty;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
-use crate::{app::App, config::Config, name_check::Checker, notices::Relay, wake::Wakes};
+use crate::{
+    app::App, config::Config, name_check::Checker, notices::Relay, remembered::Remembered,
+    wake::Wakes,
+};
 
 /// Connections of the pages' role. Streams hold none while they wait.
 const PAGE_CONNECTIONS_MAX: u32 = 16;
@@ -54,7 +59,9 @@ async fn main() -> anyhow::Result<()> {
     tokio::spawn(wakes.clone().listen(config.database_url.clone()));
     // One provider for all TLS that this process speaks: mail and webhook.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    start_loops(&config, &pool)?;
+    let (remembered, log) = Remembered::open(&config.state_folder, &config.log_origin)?;
+    let log = Arc::new(log);
+    start_loops(&config, &pool, remembered, &log)?;
     let relay = Relay::new(channels, &config.panel_origin)?;
     let relay_pool = self::pool(&config.relay_database_url, LOOP_CONNECTIONS_MAX)
         .context("the relay's database address is not understood")?;
@@ -70,6 +77,7 @@ async fn main() -> anyhow::Result<()> {
         demo: config.demo.clone().map(Arc::new),
         bank_phone: config.bank_phone.as_str().into(),
         passkey_page: Arc::new(RelyingParty::new(&config.panel_origin)?),
+        log,
         wakes,
     };
     let login = sign_in::provider(&config)?;
@@ -79,25 +87,39 @@ async fn main() -> anyhow::Result<()> {
 }
 
 /// Starts poster, sweeper, releaser and notary, each with its own login.
-fn start_loops(config: &Config, pages: &PgPool) -> anyhow::Result<()> {
+fn start_loops(
+    config: &Config,
+    pages: &PgPool,
+    remembered: Remembered,
+    log: &Arc<LogMemory>,
+) -> anyhow::Result<()> {
     let signer = LogSigner::new(&config.log_origin, &config.notary_key)
         .context("the key or the name of the bank's log cannot be used")?;
     let pool_of = |url: &Secret, whose: &'static str| {
         pool(url, LOOP_CONNECTIONS_MAX)
             .with_context(|| format!("the {whose}'s database address is not understood"))
     };
-    tokio::spawn(loops::post(pool_of(&config.poster_database_url, "poster")?));
-    tokio::spawn(loops::sweep(pool_of(
-        &config.sweeper_database_url,
-        "sweeper",
-    )?));
+    let (pages, log) = (|| pages.clone(), || Arc::clone(log));
+    tokio::spawn(loops::post(
+        pool_of(&config.poster_database_url, "poster")?,
+        pages(),
+        log(),
+    ));
+    tokio::spawn(loops::sweep(
+        pool_of(&config.sweeper_database_url, "sweeper")?,
+        pages(),
+        log(),
+    ));
     tokio::spawn(loops::release(
         pool_of(&config.releaser_database_url, "releaser")?,
-        pages.clone(),
+        pages(),
+        log(),
     ));
     tokio::spawn(loops::notarise(
         pool_of(&config.notary_database_url, "notary")?,
         signer,
+        remembered,
+        log(),
     ));
     Ok(())
 }

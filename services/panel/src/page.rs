@@ -74,6 +74,8 @@ pub struct Visitor {
     pub unread: i64,
     /// Whether outgoing payments are stopped.
     pub frozen: bool,
+    /// Whether nothing is executed because the database is older than what the panel remembers.
+    pub older_copy: bool,
     /// The bank's number for emergencies.
     pub phone: String,
     /// The same as a program dials it.
@@ -124,6 +126,7 @@ impl Shell {
                 demo,
                 unread: session.unread,
                 frozen: session.frozen,
+                older_copy: app.log.is_older_copy(),
                 phone: app.bank_phone.to_string(),
                 tel: app.tel(),
             }),

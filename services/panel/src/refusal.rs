@@ -14,6 +14,9 @@ use crate::shown_card::shown;
 pub const BAD_BODY: Problem =
     Problem::unprocessable("invalid_body", "The JSON has not the expected members");
 
+/// What a customer reads while the database is older than what the panel remembers.
+pub const OLDER_COPY: &str = "The bank's records were put back from an older copy, and the newest of them may be missing. Nothing is sent until a person of the bank has looked at it. Your money has not moved by this.";
+
 /// A refused act: a problem, and beside it the card as it is now or the rule's code.
 #[derive(Debug)]
 pub struct Refusal {
@@ -52,6 +55,13 @@ impl Refusal {
             ActError::Busy => Problem::busy()
                 .with_detail("The bank is busy right now. Nothing was sent. Try again in a moment.")
                 .into(),
+            ActError::OlderCopy => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "older_copy",
+                "The bank's records are an older copy",
+            )
+            .with_detail(OLDER_COPY)
+            .into(),
             ActError::NotFound => Problem::not_found().into(),
             ActError::NotOpen(card) => Self::with_card(
                 Problem::conflict("not_open", "This request is over")

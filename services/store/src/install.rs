@@ -21,6 +21,7 @@ pub const EXECUTION_SQL: &str = concat!(
     include_str!("../../../migrations/execution/limits.sql"),
     include_str!("../../../migrations/execution/name_checks.sql"),
     include_str!("../../../migrations/execution/operators.sql"),
+    include_str!("../../../migrations/execution/older_copy.sql"),
     include_str!("../../../migrations/execution/execution.sql"),
 );
 

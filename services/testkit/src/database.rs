@@ -113,6 +113,70 @@ impl Database {
         Ok(Watch(self.admin().await?))
     }
 
+    /// Keeps a copy of it as it is now, beside it: a backup. Whoever is connected is sent away for that moment. Answers its name.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn keep_copy(&self) -> anyhow::Result<String> {
+        let copy = format!("{}_copy", self.name);
+        let mut admin = self.sends_everybody_away().await?;
+        for statement in [
+            format!(
+                "CREATE DATABASE {copy} TEMPLATE {} STRATEGY file_copy",
+                self.name
+            ),
+            format!("ALTER DATABASE {} ALLOW_CONNECTIONS true", self.name),
+        ] {
+            admin.execute(AssertSqlSafe(statement)).await?;
+        }
+        admin.close().await?;
+        let mut connection = self.server.admin(&copy).await?;
+        crate::installed::grant_database(&mut connection).await?;
+        connection.close().await?;
+        Ok(copy)
+    }
+
+    /// Puts a copy in its place, as a failover to an older server does: whoever connects next finds it under the same address.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn falls_back_to(&self, copy: &str) -> anyhow::Result<()> {
+        let name = &self.name;
+        let mut admin = self.sends_everybody_away().await?;
+        for statement in [
+            format!("ALTER DATABASE {name} RENAME TO {name}_gone"),
+            format!("ALTER DATABASE {copy} RENAME TO {name}"),
+            format!("DROP DATABASE {name}_gone"),
+        ] {
+            admin.execute(AssertSqlSafe(statement)).await?;
+        }
+        admin.close().await?;
+        Ok(())
+    }
+
+    async fn sends_everybody_away(&self) -> anyhow::Result<PgConnection> {
+        let mut admin = self.server.admin("postgres").await?;
+        admin
+            .execute(AssertSqlSafe(format!(
+                "ALTER DATABASE {} ALLOW_CONNECTIONS false",
+                self.name
+            )))
+            .await?;
+        for _ in 0..200 {
+            let left: i64 = sqlx::query_scalar(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1",
+            )
+            .bind(&self.name)
+            .fetch_one(&mut admin)
+            .await?;
+            if left == 0 {
+                return Ok(admin);
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        anyhow::bail!("somebody stays connected to {}", self.name)
+    }
+
     /// Moves this database's `bank_clock()` ahead of the system's by `seconds` (behind, when negative). Meanwhile somebody
     /// kept the sessions busy, unless the test has shortened how long they may rest.
     ///

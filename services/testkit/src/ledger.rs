@@ -41,7 +41,9 @@ pub async fn export(database: &mut PgConnection, out: &mut impl Write) -> anyhow
     line(out, &json!({"is": "head", "note": head}))?;
     let mut events = sqlx::query(
         "SELECT leaf_index, 'cus_' || replace(customer_id::text, '-', '') AS customer, sequence, convert_from(payload, 'UTF8') AS payload
-           FROM bank.bank_event ORDER BY leaf_index NULLS LAST, customer_id, sequence",
+           FROM bank.bank_event
+         UNION ALL SELECT leaf_index, 'bank', sequence, convert_from(payload, 'UTF8') FROM bank.log_event
+          ORDER BY 1 NULLS LAST, 2, 3",
     )
     .fetch(&mut *moment);
     while let Some(row) = events.try_next().await? {
@@ -56,7 +58,9 @@ pub async fn export(database: &mut PgConnection, out: &mut impl Write) -> anyhow
     drop(events);
     let mut chains = sqlx::query(
         "SELECT 'cus_' || replace(customer_id::text, '-', '') AS customer, sequence, encode(chain_hash, 'hex') AS hash
-           FROM bank.event_head ORDER BY customer_id",
+           FROM bank.event_head
+         UNION ALL SELECT 'bank', e.sequence, encode(e.chain_hash, 'hex') FROM bank.log_event e
+           WHERE e.sequence = (SELECT max(sequence) FROM bank.log_event) ORDER BY 1",
     )
     .fetch(&mut *moment);
     while let Some(row) = chains.try_next().await? {

@@ -66,7 +66,7 @@ enum Command {
     },
     /// List what waits for a person of the bank, or decide about one of it
     Operator {
-        /// A held payment (act_…) to let go, or a customer (rec_…) to let back in, as the list shows it
+        /// A held payment (act_…) to let go, a customer (rec_…) to let back in, or an older copy of the database (gap_…) to accept, as the list shows it
         #[arg(value_name = "ID", requires = "operator")]
         allow: Option<String>,
         /// The operator's name, which stands beside the decision in the customer's record

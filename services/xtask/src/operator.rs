@@ -1,6 +1,7 @@
-//! What a person of the bank decides at the running bank: which held payments go, and who is let back in.
+//! What a person of the bank decides at the running bank: which held payments go, who is let back in,
+//! and whether an older copy of the database is the bank's record from now on.
 //!
-//! In production an operator runs the same three functions in a login of their own that is in `cs_operator`; then the database
+//! In production an operator runs the same functions in a login of their own that is in `cs_operator`; then the database
 //! takes the name from the login. Here the bank's owner says in whose name, as everywhere in the demo.
 
 use anyhow::{Context, bail, ensure};
@@ -11,7 +12,7 @@ use sqlx::{PgConnection, Row};
 pub enum Decision {
     /// To see what waits.
     List,
-    /// To let a held payment go (`act_…`), or a customer back in (`rec_…`).
+    /// To let a held payment go (`act_…`), a customer back in (`rec_…`), or to accept that the database is an older copy (`gap_…`).
     Allow {
         /// The operator's name.
         operator: String,
@@ -33,8 +34,9 @@ pub async fn decide(admin: &mut PgConnection, decision: &Decision) -> anyhow::Re
 
 async fn list(admin: &mut PgConnection) -> anyhow::Result<String> {
     let rows = sqlx::query(
-        "SELECT w.what, replace(w.id::text, '-', '') AS id, w.why, w.about, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS since, c.display_name
-           FROM bank.waiting_for_operator() w JOIN bank.customer c USING (customer_id) LIMIT 40",
+        "SELECT w.what, replace(w.id::text, '-', '') AS id, w.why, w.about, to_char(w.since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS since, 
+                coalesce(c.display_name, 'the bank') AS display_name
+           FROM bank.waiting_for_operator() w LEFT JOIN bank.customer c USING (customer_id) LIMIT 40",
     )
     .fetch_all(admin)
     .await
@@ -45,10 +47,10 @@ async fn list(admin: &mut PgConnection) -> anyhow::Result<String> {
     let lines: Vec<String> = rows
         .iter()
         .map(|row| {
-            let prefix = if row.get::<String, _>("what") == "hold" {
-                "act"
-            } else {
-                "rec"
+            let prefix = match row.get::<String, _>("what").as_str() {
+                "hold" => "act",
+                "gap" => "gap",
+                _ => "rec",
             };
             format!(
                 "{prefix}_{}  {} UTC  {}  {}  {}",
@@ -66,7 +68,7 @@ async fn list(admin: &mut PgConnection) -> anyhow::Result<String> {
 async fn allow(admin: &mut PgConnection, operator: &str, which: &str) -> anyhow::Result<String> {
     let (kind, id) = which
         .split_once('_')
-        .context("an id is act_… or rec_…, as `cargo xtask operator` lists it")?;
+        .context("an id is act_…, rec_… or gap_…, as `cargo xtask operator` lists it")?;
     let (statement, done) = match kind {
         "act" => (
             "SELECT coalesce(bool_or(bank.allow_hold(customer_id, id, $2)), false)
@@ -78,7 +80,12 @@ async fn allow(admin: &mut PgConnection, operator: &str, which: &str) -> anyhow:
                FROM bank.waiting_for_operator() WHERE what = 'recovery' AND replace(id::text, '-', '') = $1",
             "Approved: the customer can set up a new passkey when the wait is over.",
         ),
-        _ => bail!("an id is act_… or rec_…, as `cargo xtask operator` lists it"),
+        "gap" => (
+            "SELECT coalesce(bool_or(bank.accept_gap(id, $2)), false)
+               FROM bank.waiting_for_operator() WHERE what = 'gap' AND replace(id::text, '-', '') = $1",
+            "Accepted, and written into the log: what this database holds is the bank's record. Payments go on.",
+        ),
+        _ => bail!("an id is act_…, rec_… or gap_…, as `cargo xtask operator` lists it"),
     };
     let found: bool = sqlx::query_scalar(statement)
         .bind(id)

@@ -8,6 +8,8 @@ export function namesOf(card) {
 export function headline(card) {
     return card.confirm_hash === null ? card.title : card.button;
 }
+/** What the bank says of itself where it did nothing. */
+const NOTHING_WAS_DONE = new Set(["busy", "older_copy"]);
 const ANSWER_MILLISECONDS_MAX = 12_000;
 async function ask(path, init) {
     const began = performance.now();
@@ -34,7 +36,7 @@ async function ask(path, init) {
     const problem = (body ?? {});
     const code = problem.code ?? problem.type?.split(":").pop();
     // A gateway's page, a crash: no word of the bank's, so nothing is known.
-    if (code === undefined || (response.status >= 500 && code !== "busy"))
+    if (code === undefined || (response.status >= 500 && !NOTHING_WAS_DONE.has(code)))
         return { kind: "lost" };
     return {
         kind: "refused",

@@ -73,6 +73,9 @@ function refused(list, view, refusal) {
         // The passkey's answer did not count, or none was there: the card still waits.
         list.replace(view.card, detail);
     }
+    else if (refusal.code === "older_copy") {
+        list.replace(view.card, detail);
+    }
     else if (refusal.status === 503) {
         list.replace(view.card, t("The bank is busy right now. Nothing was sent. Press again in a moment."));
     }

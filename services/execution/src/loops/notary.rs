@@ -1,39 +1,86 @@
 //! The notary: gathers every customer's events into the bank's one Merkle log and signs its head.
 //!
-//! It sees hashes and places, never payloads. A turn places what is there and signs, so that a head is at most one turn old.
+//! It sees hashes and places, never payloads. A turn places what is there and signs, so that a head is at most one turn old. Over a
+//! database that is older than what it remembers it signs nothing: two heads of one size would be two histories.
 
 use countersign_receipts::{Checkpoint, Compact, Hash, LogSigner, nodes_for_peaks};
-use sqlx::PgPool;
+use sqlx::{PgPool, Postgres, Transaction};
+use uuid::Uuid;
 
 use super::LoopError;
-use crate::receipt::load_nodes;
+use crate::{
+    older_copy::{LogHead, LogMemory},
+    receipt::load_nodes,
+};
 
 /// The most events of one turn.
 const BATCH: i64 = 500;
 /// The lock that two notaries take turns with. It orders the log's writers only; no money hangs on it.
 const NOTARY_LOCK: i64 = 0x6e6f_7461_7279;
 
-/// One turn with the pool of role `notary`. Returns how many events were placed.
+/// What came of one turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// How many events were placed.
+    pub placed: usize,
+    /// The newest head of the log, signed now or seen; nothing where there is none, or the database is not the remembered one.
+    pub newest: Option<LogHead>,
+}
+
+/// One turn with the pool of role `notary`. What it answers as newest is for the caller to keep ([`LogMemory::remember`]).
 ///
 /// # Errors
 /// When the database fails or the stored log does not fit itself.
-pub async fn turn(pool: &PgPool, signer: &LogSigner) -> Result<usize, LoopError> {
+pub async fn turn(
+    pool: &PgPool,
+    signer: &LogSigner,
+    memory: &LogMemory,
+) -> Result<Turn, LoopError> {
     let mut transaction = pool.begin().await?;
+    if !memory.look(&mut transaction).await? {
+        // What was noticed stays, for a person of the bank.
+        transaction.commit().await?;
+        return Ok(Turn {
+            placed: 0,
+            newest: None,
+        });
+    }
+    let placed = gather(&mut transaction, signer).await?;
+    let newest = sqlx::query!(
+        "SELECT tree_size, root_hash FROM bank.log_checkpoint ORDER BY tree_size DESC LIMIT 1"
+    )
+    .fetch_optional(&mut *transaction)
+    .await?
+    .map(|row| LogHead::stored(row.tree_size, row.root_hash))
+    .transpose()
+    .map_err(|error| LoopError::Log(error.to_string()))?;
+    transaction.commit().await?;
+    Ok(Turn { placed, newest })
+}
+
+async fn gather(
+    transaction: &mut Transaction<'static, Postgres>,
+    signer: &LogSigner,
+) -> Result<usize, LoopError> {
     let mine = sqlx::query_scalar!(
         r#"SELECT pg_try_advisory_xact_lock($1) AS "mine!""#,
         NOTARY_LOCK
     )
-    .fetch_one(&mut *transaction)
+    .fetch_one(&mut **transaction)
     .await?;
     if !mine {
         return Ok(0);
     }
+    // The log's own events have no customer.
     let events = sqlx::query!(
-        r#"SELECT customer_id, sequence, leaf_hash FROM bank.bank_event WHERE leaf_index IS NULL
-            ORDER BY recorded_at, customer_id, sequence LIMIT $1"#,
+        r#"SELECT customer_id AS "customer_id?", sequence AS "sequence!", leaf_hash AS "leaf_hash!", recorded_at
+             FROM bank.bank_event WHERE leaf_index IS NULL
+           UNION ALL
+           SELECT NULL, sequence, leaf_hash, recorded_at FROM bank.log_event WHERE leaf_index IS NULL
+            ORDER BY 4, 1, 2 LIMIT $1"#,
         BATCH
     )
-    .fetch_all(&mut *transaction)
+    .fetch_all(&mut **transaction)
     .await?;
     if events.is_empty() {
         return Ok(0);
@@ -41,11 +88,11 @@ pub async fn turn(pool: &PgPool, signer: &LogSigner) -> Result<usize, LoopError>
     let size = sqlx::query_scalar!(
         r#"SELECT coalesce(max(tree_size), 0) AS "size!" FROM bank.log_checkpoint"#
     )
-    .fetch_one(&mut *transaction)
+    .fetch_one(&mut **transaction)
     .await?;
     let size =
         u64::try_from(size).map_err(|_| LoopError::Log("the log's size is negative".to_owned()))?;
-    let stored = load_nodes(&mut transaction, &nodes_for_peaks(size))
+    let stored = load_nodes(transaction, &nodes_for_peaks(size))
         .await
         .map_err(|error| LoopError::Log(error.to_string()))?;
     let mut tree = Compact::load(size, |node| stored.get(&(node.level, node.index)).copied())
@@ -66,15 +113,7 @@ pub async fn turn(pool: &PgPool, signer: &LogSigner) -> Result<usize, LoopError>
             indexes.push(to_i64(node.index)?);
             hashes.push(hash.as_bytes().to_vec());
         }
-        let done = sqlx::query!(
-            "UPDATE bank.bank_event SET leaf_index = $3 WHERE customer_id = $1 AND sequence = $2 AND leaf_index IS NULL",
-            event.customer_id,
-            event.sequence,
-            index
-        )
-        .execute(&mut *transaction)
-        .await?;
-        if done.rows_affected() != 1 {
+        if !place(transaction, event.customer_id, event.sequence, index).await? {
             return Err(LoopError::Log(
                 "an event was placed by somebody else".to_owned(),
             ));
@@ -86,7 +125,7 @@ pub async fn turn(pool: &PgPool, signer: &LogSigner) -> Result<usize, LoopError>
         &indexes,
         &hashes
     )
-    .execute(&mut *transaction)
+    .execute(&mut **transaction)
     .await?;
     let root = tree.root();
     let head = Checkpoint {
@@ -102,10 +141,40 @@ pub async fn turn(pool: &PgPool, signer: &LogSigner) -> Result<usize, LoopError>
         &root.as_bytes()[..],
         head.note
     )
-    .execute(&mut *transaction)
+    .execute(&mut **transaction)
     .await?;
-    transaction.commit().await?;
     Ok(placed)
+}
+
+/// Gives an event its place; says whether it had none.
+async fn place(
+    transaction: &mut Transaction<'static, Postgres>,
+    customer: Option<Uuid>,
+    sequence: i64,
+    index: i64,
+) -> Result<bool, sqlx::Error> {
+    let done = match customer {
+        Some(customer) => {
+            sqlx::query!(
+                "UPDATE bank.bank_event SET leaf_index = $3 WHERE customer_id = $1 AND sequence = $2 AND leaf_index IS NULL",
+                customer,
+                sequence,
+                index
+            )
+            .execute(&mut **transaction)
+            .await?
+        }
+        None => {
+            sqlx::query!(
+                "UPDATE bank.log_event SET leaf_index = $2 WHERE sequence = $1 AND leaf_index IS NULL",
+                sequence,
+                index
+            )
+            .execute(&mut **transaction)
+            .await?
+        }
+    };
+    Ok(done.rows_affected() == 1)
 }
 
 fn to_i64(count: u64) -> Result<i64, LoopError> {

@@ -8,7 +8,7 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::LoopError;
-use crate::{cards::NonceSource, release};
+use crate::{LogMemory, cards::NonceSource, release};
 
 /// The most holds of one turn.
 const BATCH: i32 = 20;
@@ -24,6 +24,7 @@ pub async fn turn(
     pool: &PgPool,
     panel: &PgPool,
     secrets: NonceSource<'_>,
+    log: &LogMemory,
 ) -> Result<usize, LoopError> {
     let due = sqlx::query!(
         r#"SELECT customer_id AS "customer!", action_id AS "action!" FROM bank.due_holds($1)"#,
@@ -36,7 +37,7 @@ pub async fn turn(
     for row in due {
         let secret = secrets();
         open(panel, CustomerId::from_uuid(row.customer), &secret).await?;
-        let released = release::release(panel, &secret, ActionId::from_uuid(row.action)).await;
+        let released = release::release(panel, &secret, ActionId::from_uuid(row.action), log).await;
         end(panel, &secret).await?;
         // One that cannot be released stands in the way of no other.
         failed = released.err().or(failed);

@@ -67,7 +67,14 @@ pub async fn undo_action(
     Json(VersionInput { version: _ }): Json<VersionInput>,
 ) -> Result<Response, Refusal> {
     let action = action_id(&action)?;
-    let done = undo::undo(&app.pool, &session.secret, action, &mut new_secret).await;
+    let done = undo::undo(
+        &app.pool,
+        &session.secret,
+        action,
+        &mut new_secret,
+        &app.log,
+    )
+    .await;
     answer("undo a payment", done)
 }
 

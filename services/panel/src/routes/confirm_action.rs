@@ -85,6 +85,7 @@ pub async fn prepare_action(
         action,
         &input,
         &mut new_secret,
+        &app.log,
     )
     .await
     .map(|prepared| {
@@ -112,6 +113,7 @@ pub async fn confirm_action(
         action,
         &input,
         &mut new_secret,
+        &app.log,
     )
     .await;
     match confirmed {

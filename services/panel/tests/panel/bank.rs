@@ -6,7 +6,7 @@ use std::{
     io::{BufRead as _, BufReader},
     net::TcpListener,
     os::fd::AsRawFd as _,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Stdio},
     sync::Mutex,
 };
@@ -43,12 +43,14 @@ pub struct Replica {
     pub origin: String,
     pub http: reqwest::Client,
     child: Child,
+    state: PathBuf,
 }
 
 impl Drop for Replica {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.state);
     }
 }
 
@@ -58,6 +60,7 @@ impl Drop for Bank {
             let _ = child.kill();
             let _ = child.wait();
         }
+        let _ = std::fs::remove_dir_all(self.config["state_folder"].as_str().unwrap_or_default());
     }
 }
 
@@ -115,6 +118,7 @@ impl Bank {
             "notary_database_url": database.url("notary"),
             "notary_key": {"key_id": "log-test", "pkcs8_pem": LOG_KEY_PEM},
             "log_origin": LOG_ORIGIN,
+            "state_folder": state_folder(),
             "demo": null,
         });
         let mut admin = database.admin().await.expect("admin");
@@ -142,6 +146,11 @@ impl Bank {
         child.wait().expect("wait");
     }
 
+    /// The folder in which the panel keeps what it remembers.
+    pub fn state(&self) -> &Path {
+        Path::new(self.config["state_folder"].as_str().expect("a folder"))
+    }
+
     /// Starts the panel again where it was.
     pub fn comes_back(&self) {
         *self.child.lock().expect("the panel") = start(&self.listener, &self.config);
@@ -155,7 +164,10 @@ impl Bank {
         let mut config = self.config.clone();
         config["listen"] = json!({"inherited_fds": [listener.as_raw_fd()]});
         config["panel_origin"] = json!(origin);
+        let state = state_folder();
+        config["state_folder"] = json!(state);
         Replica {
+            state,
             child: start(&listener, &config),
             http: client(port),
             origin,
@@ -266,6 +278,14 @@ impl Bank {
     pub fn get(&self, path: &str) -> RequestBuilder {
         self.http.get(format!("{}{path}", self.origin))
     }
+}
+
+/// A folder of one panel alone, made fresh.
+pub fn state_folder() -> PathBuf {
+    let folder =
+        std::env::temp_dir().join(format!("countersign-panel-{}", Uuid::now_v7().simple()));
+    std::fs::create_dir(&folder).expect("a folder");
+    folder
 }
 
 /// Starts a panel that listens on a socket it inherits.

@@ -11,6 +11,7 @@ mod languages;
 mod limits;
 mod name_checks;
 mod notices;
+mod older_copy;
 mod operators;
 mod pages;
 mod passkeys;

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use countersign_domain::{ActionId, PayeeId, Secret};
 use countersign_execution::{
-    ActError, cancel, cards, confirm,
+    ActError, LogMemory, cancel, cards, confirm,
     confirm::ConfirmInput,
     drop_line,
     loops::{poster, releaser, sweeper},
@@ -247,6 +247,7 @@ impl Bank {
                 action,
                 &input,
                 &mut random_secret,
+                &LogMemory::default(),
             )
             .await?;
             if let Some(prompt) = prepared.step_up {
@@ -301,6 +302,7 @@ impl Bank {
                     seen.action,
                     input,
                     nonce,
+                    &LogMemory::default(),
                 )
                 .await;
                 told(done.map(|confirmed| {
@@ -317,9 +319,15 @@ impl Bank {
                     .map(|_| Answer::Done),
             ),
             Act::Undo { who, action } => told(
-                undo::undo(&self.panel, &pair.secrets[*who], *action, nonce)
-                    .await
-                    .map(|_| Answer::Done),
+                undo::undo(
+                    &self.panel,
+                    &pair.secrets[*who],
+                    *action,
+                    nonce,
+                    &LogMemory::default(),
+                )
+                .await
+                .map(|_| Answer::Done),
             ),
             Act::Drop {
                 who,
@@ -373,7 +381,13 @@ impl Bank {
                 Ok(Answer::Done)
             }
             Act::Release => {
-                releaser::turn(&self.releaser, &self.panel, &mut random_secret).await?;
+                releaser::turn(
+                    &self.releaser,
+                    &self.panel,
+                    &mut random_secret,
+                    &LogMemory::default(),
+                )
+                .await?;
                 Ok(Answer::Done)
             }
         }

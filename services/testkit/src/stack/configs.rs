@@ -96,6 +96,7 @@ impl Facts<'_> {
                 "bank_phone": "+00 000 0100",
                 "notary_database_url": self.logins.url("notary")?,
                 "notary_key": keys.notary,
+                "state_folder": log_directory,
                 "log_origin": BANK_LOG,
                 "sign_in": self.sign_in(Service::Panel),
                 "demo": self.provider.is_none().then(|| json!({"customers": self.customers.iter()

@@ -252,9 +252,13 @@ fn plan(
     };
     let program = fs::File::open(&program_path)
         .with_context(|| format!("open the program {}", program_path.display()))?;
-    let folder = (service == Service::Door)
-        .then(|| own_folder(&options.folder.join("door-log"), run_as))
-        .transpose()?;
+    let folder = match service {
+        Service::Door => Some("door-log"),
+        Service::Panel => Some("panel-state"),
+        _ => None,
+    }
+    .map(|name| own_folder(&options.folder.join(name), run_as))
+    .transpose()?;
     let folder_path = folder
         .as_ref()
         .map(|(_, path)| path.clone())
