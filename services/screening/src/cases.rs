@@ -7,7 +7,10 @@ use countersign_wire::{Caps, Document};
 use crate::redact::BuiltIn;
 use crate::{Injection, Redactor, Rules, screen};
 
-const CASES: &str = include_str!("../../../fixtures/screening/cases.tsv");
+const CASES: [&str; 2] = [
+    include_str!("../../../fixtures/screening/cases.tsv"),
+    include_str!("../../../fixtures/screening/field.tsv"),
+];
 
 #[test]
 fn every_case_comes_out_as_expected() {
@@ -16,7 +19,7 @@ fn every_case_comes_out_as_expected() {
     let (redactor, injection) = (Redactor::new(&rules), Injection::new());
     let mut wrong = Vec::new();
     let mut rows = 0;
-    for line in CASES.lines().skip(1) {
+    for line in CASES.iter().flat_map(|table| table.lines().skip(1)) {
         let [id, _, input, expected] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("four columns: {line}");
         };
@@ -45,6 +48,14 @@ fn every_case_comes_out_as_expected() {
                 assert_eq!(redacted.text, input, "{id}");
             }
         }
+        // Whatever rule notices it; nothing of it is taken for a secret.
+        if expected == "flagged"
+            && found
+                .iter()
+                .any(|rule| crate::inject::RULES.iter().any(|(name, _)| name == rule))
+        {
+            continue;
+        }
         let expected: BTreeSet<String> = match expected {
             "clean" => BTreeSet::new(),
             names => names.split(',').map(str::to_owned).collect(),
@@ -53,6 +64,6 @@ fn every_case_comes_out_as_expected() {
             wrong.push(format!("{id}: {input}: {found:?}, not {expected:?}"));
         }
     }
-    assert!(rows > 60);
+    assert!(rows > 100);
     assert_eq!(wrong, Vec::<String>::new());
 }

@@ -258,7 +258,7 @@ const QUESTIONS: &[&str] = &[
 ];
 
 /// Words of a warning: "never tell anybody your PIN", "if somebody asks for your code".
-const WARNS: &[&str] = &[
+pub(super) const WARNS: &[&str] = &[
     "never",
     "not",
     "don't",

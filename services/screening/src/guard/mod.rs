@@ -1,10 +1,12 @@
 //! Rules for what a customer and an assistant say to each other: what asks for a secret, what has nothing to do with
-//! money, what speaks with another's address, what is shaped like a control. Deterministic, in eight languages.
+//! money, what speaks with another's address, what is shaped like a control,
+//! what only a swindler advises. Deterministic, in eight languages.
 //!
 //! None of them keeps money safe. They keep a reply from phishing in the bank's voice, which is the harm that chat text can do.
 
 pub mod contacts;
 pub mod credentials;
+pub mod safe_account;
 pub mod shape;
 pub mod topic;
 
