@@ -21,7 +21,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Checks run outside in: exact Host and Origin, then the gate (strict reader, token), then rmcp, stateless and with
 /// plain JSON answers. rmcp's own Host and Origin checks stay on as a second line.
 pub fn app(allowed: Allowed, gate: Gate) -> Router {
-    let server = BankServer::new(gate.bank.clone());
+    let server = BankServer::new(gate.bank.clone(), Arc::clone(&gate.metrics));
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

@@ -52,7 +52,14 @@ pub struct Call {
     customer: CustomerId,
     conversation: ConversationId,
     new_action_id: fn() -> ActionId,
+    token_id: String,
+    record_leaf: [u8; 32],
 }
+
+/// How a call ended, as the trail of calls holds it.
+const ANSWERED: &str = "answered";
+/// It held another customer's canary and was answered nothing.
+const WITHHELD: &str = "withheld";
 
 impl Call {
     /// Opens the transaction, takes the session's secret, checks whose it is and spends the token.
@@ -76,6 +83,8 @@ impl Call {
             customer,
             conversation,
             new_action_id: bank.new_action_id,
+            token_id: claims.token_id.to_string(),
+            record_leaf: claims.record_leaf,
         })
     }
 
@@ -154,6 +163,7 @@ impl Call {
         )
         .execute(&mut *self.transaction)
         .await?;
+        self.leave_trail(tool, WITHHELD).await?;
         self.transaction.commit().await
     }
 
@@ -165,15 +175,82 @@ impl Call {
         self.transaction.commit().await
     }
 
-    /// Undoes what the tool did; the token stays spent.
+    /// Makes true what the tool did, and that it did it.
+    ///
+    /// # Errors
+    /// As [`Call::commit`].
+    pub async fn commit_answer(mut self, tool: &str) -> Result<(), sqlx::Error> {
+        self.leave_trail(tool, ANSWERED).await?;
+        self.transaction.commit().await
+    }
+
+    /// Undoes what the tool did; the token stays spent, and why the tool refused stays on the trail.
     ///
     /// # Errors
     /// When the database does not answer. Then nothing stays, the spent token included.
-    pub async fn undo(mut self) -> Result<(), sqlx::Error> {
+    pub async fn undo(mut self, tool: &str, refusal: Refusal) -> Result<(), sqlx::Error> {
         sqlx::raw_sql("ROLLBACK TO SAVEPOINT tool")
             .execute(&mut *self.transaction)
             .await?;
+        // A turn that ended meanwhile has nobody to write for.
+        if refusal.code != ToolCode::TurnEnded {
+            self.leave_trail(tool, refusal.code.text()).await?;
+        }
         self.transaction.commit().await
+    }
+
+    /// Writes down that the tool was called and how that ended, under the door's receipt.
+    async fn leave_trail(&mut self, tool: &str, outcome: &str) -> Result<(), sqlx::Error> {
+        sqlx::query!(
+            "INSERT INTO bank.tool_call (customer_id, jti, conversation_id, grant_id, tool, outcome, record_leaf)
+             VALUES ($1, $2, $3, (SELECT bank.current_grant()), $4, $5, $6)",
+            self.customer.uuid(),
+            self.token_id,
+            self.conversation.uuid(),
+            tool,
+            outcome,
+            &self.record_leaf
+        )
+        .execute(&mut *self.transaction)
+        .await?;
+        Ok(())
+    }
+}
+
+impl Bank {
+    /// Writes down that a call was turned away. A call whose door and agent are honest is never: somebody tried.
+    pub async fn record_turned_away(&self, claims: &RequestClaims, tool: &str, reason: Away) {
+        let recorded = sqlx::query!(
+            "INSERT INTO bank.turned_away (event_id, reason, tool, record_leaf) VALUES ($1, $2, $3, $4)",
+            (self.new_action_id)().uuid(),
+            reason.text(),
+            tool,
+            &claims.record_leaf
+        )
+        .execute(&self.pool)
+        .await;
+        if let Err(error) = recorded {
+            tracing::error!(reason = %error, "A call that was turned away could not be recorded");
+        }
+    }
+}
+
+/// Why a call that the door allowed was turned away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Away {
+    /// The turn was over.
+    TurnEnded,
+    /// The token was used before.
+    UsedBefore,
+}
+
+impl Away {
+    /// As the record holds it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::TurnEnded => "turn_ended",
+            Self::UsedBefore => "used_before",
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use countersign_domain::Secret;
 use countersign_identity::VerifyingKeyFile;
-use countersign_serve::Listen;
+use countersign_serve::{Listen, NumbersAt};
 use serde::Deserialize;
 
 /// The configuration. It holds public keys and one database login, no signing key.
@@ -20,4 +20,7 @@ pub struct Config {
     pub database_url: Secret,
     /// The door's public keys.
     pub request_keys: Vec<VerifyingKeyFile>,
+    /// Where this process tells its numbers, on loopback; nowhere without it.
+    #[serde(default)]
+    pub metrics: NumbersAt,
 }

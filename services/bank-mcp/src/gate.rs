@@ -22,6 +22,7 @@ use serde_json::json;
 use crate::{
     Call,
     call::{Bank, OpenError},
+    metrics::Metrics,
 };
 
 /// Largest message a client may send, in bytes. A tool's arguments are a few ids and amounts.
@@ -51,6 +52,8 @@ pub struct Gate {
     pub keys: VerifyingKeys,
     /// Where tokens are marked as used.
     pub bank: Bank,
+    /// Where it is counted.
+    pub metrics: Arc<Metrics>,
     /// Unix seconds, for the tokens' times.
     pub now: fn() -> u64,
 }
@@ -71,7 +74,10 @@ pub async fn check(State(gate): State<Arc<Gate>>, request: Request, next: Next) 
             let answer = next.run(admitted.request).await;
             in_our_words(answer, admitted.id)
         }
-        Err(turned_away) => turned_away.into_response(),
+        Err(turned_away) => {
+            gate.metrics.turned_away(turned_away.reason());
+            turned_away.into_response()
+        }
     }
 }
 
@@ -123,6 +129,17 @@ enum TurnedAway {
         code: i32,
         message: String,
     },
+}
+
+impl TurnedAway {
+    /// Why, in a word of a fixed list.
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Http(problem) if problem.status == StatusCode::UNAUTHORIZED => "unauthorized",
+            Self::Http(problem) if problem.status.is_server_error() => "unavailable",
+            Self::Http(_) | Self::Rpc { .. } => "malformed",
+        }
+    }
 }
 
 impl IntoResponse for TurnedAway {

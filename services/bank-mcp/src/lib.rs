@@ -14,6 +14,7 @@ pub mod call;
 pub mod canary;
 pub mod config;
 pub mod gate;
+pub mod metrics;
 pub mod refusal;
 pub mod router;
 pub mod server;

@@ -1,9 +1,10 @@
 //! `countersign-bank-mcp`: serves the bank's tools to the door, or prints their definitions.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
-use countersign_bank_mcp::{Bank, app::app, config::Config, gate::Gate, router};
+use countersign_bank_mcp::{Bank, app::app, config::Config, gate::Gate, metrics::Metrics, router};
 use countersign_domain::ActionId;
 use countersign_identity::VerifyingKeys;
 use countersign_serve::guard::Allowed;
@@ -45,8 +46,12 @@ async fn serve() -> anyhow::Result<()> {
         hosts: config.hosts,
         origins: config.origins,
     };
+    let metrics: Arc<Metrics> = Arc::default();
+    let told = Arc::clone(&metrics);
+    countersign_serve::numbers::serve(config.metrics.open().await?, move || told.text())?;
     let gate = Gate {
         keys,
+        metrics,
         bank: Bank {
             pool,
             new_action_id: || ActionId::from_uuid(uuid::Uuid::now_v7()),

@@ -41,6 +41,9 @@ pub struct Config {
     /// How the door tells how it does; not at all when not given.
     #[serde(default)]
     pub telemetry: TelemetryArgs,
+    /// Listeners for its numbers that a supervisor opened: a door in a cage binds none itself.
+    #[serde(default)]
+    pub metrics_listen: Option<Listen>,
     /// How sure a line must be before what it is about goes on; on the disk when not given, since
     /// behind a door that is configured this way money is asked for.
     #[serde(default = "durable")]

@@ -4,6 +4,7 @@
 //! tool, which server, which line of the policy, and how long it took. Nothing here decides
 //! anything, and a call never waits for it. What is told stands in `docs/METRICS.md`.
 
+mod denials;
 mod metrics;
 mod open;
 mod otlp;
@@ -11,15 +12,20 @@ mod send;
 mod spans;
 mod trace_context;
 
+use std::sync::LazyLock;
 use std::time::Instant;
+
+use countersign_identity::TokenError;
 
 use crate::screen::Counts;
 
-pub use open::{TelemetryArgs, open};
+pub use open::{TelemetryArgs, open, open_at};
 pub use spans::{Span, plain_method};
 pub use trace_context::Parent;
 
-use metrics::Metrics;
+pub use denials::Denial;
+use denials::Denials;
+use metrics::{Metrics, Tokens};
 use send::Queue;
 use spans::Ended;
 
@@ -40,6 +46,16 @@ pub struct Decision<'a> {
 pub struct Telemetry {
     metrics: Option<Metrics>,
     spans: Option<Queue>,
+    denials: Denials,
+}
+
+/// Tokens that were refused before there was anybody to record. Counted for the whole process: where they are read, no
+/// door is known.
+static TOKENS: LazyLock<Tokens> = LazyLock::new(Tokens::default);
+
+/// A message came with a token that is none, and is not on record.
+pub fn token_refused(reason: &TokenError) {
+    TOKENS.refused(reason);
 }
 
 impl Telemetry {
@@ -57,6 +73,13 @@ impl Telemetry {
     pub fn decided(&self, decision: &Decision<'_>) {
         if let Some(metrics) = &self.metrics {
             metrics.decided(decision);
+        }
+    }
+
+    /// A message was denied or held, under this receipt.
+    pub fn denied(&self, denial: Denial) {
+        if self.metrics.is_some() {
+            self.denials.put(denial);
         }
     }
 

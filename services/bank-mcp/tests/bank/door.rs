@@ -106,6 +106,7 @@ impl Door {
         };
         let new_action_id = || ActionId::from_uuid(uuid::Uuid::now_v7());
         let gate = Gate {
+            metrics: std::sync::Arc::default(),
             keys,
             bank: Bank {
                 pool,

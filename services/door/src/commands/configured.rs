@@ -42,9 +42,15 @@ pub async fn run() -> anyhow::Result<ExitCode> {
     let approvals = config.approvals.clone();
     let log_directory = config.log_directory.clone();
     let telemetry = config.telemetry.clone();
+    let mut numbers = Vec::new();
+    if let Some(listen) = &config.metrics_listen {
+        for listener in countersign_serve::open(listen).await? {
+            numbers.push(listener.into_std()?);
+        }
+    }
     let gate = open(config).context("open the door")?;
     let door = Arc::clone(&gate.door);
-    crate::telemetry::open(&door, &telemetry)?;
+    crate::telemetry::open_at(&door, &telemetry, numbers)?;
     if let Some(arguments) = approvals
         && let Some(desk) = approval::open(&door, &arguments, &log_directory)?
     {

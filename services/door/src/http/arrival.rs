@@ -70,6 +70,7 @@ pub fn identify(
                 return Err(Box::new(respond_refusal(&refusal, error.id.as_deref())));
             }
             tracing::warn!(%reason, "Refused a message without a good token");
+            crate::telemetry::token_refused(&reason);
             Err(Box::new(unauthorized(identity, &headers)))
         }
     }

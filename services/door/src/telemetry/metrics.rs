@@ -3,6 +3,7 @@
 use std::sync::Weak;
 use std::sync::atomic::AtomicU64;
 
+use countersign_identity::TokenError;
 use prometheus_client::encoding::{EncodeLabelSet, text::encode};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -53,6 +54,32 @@ struct Hit {
 struct PolicyLabels {
     id: String,
     sha256: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct TokenRefused {
+    reason: &'static str,
+}
+
+/// Tokens that were refused.
+#[derive(Clone, Debug, Default)]
+pub struct Tokens(Family<TokenRefused, Counter>);
+
+impl Tokens {
+    /// Counts one.
+    pub fn refused(&self, error: &TokenError) {
+        let reason = match error {
+            TokenError::Missing => "missing",
+            TokenError::MoreThanOne => "more_than_one",
+            TokenError::Algorithm | TokenError::Type | TokenError::Header => "other_kind",
+            TokenError::Key => "unknown_key",
+            TokenError::Signature => "signature",
+            TokenError::Audience => "audience",
+            TokenError::Time | TokenError::Lifetime => "time",
+            _ => "form",
+        };
+        self.0.get_or_create(&TokenRefused { reason }).inc();
+    }
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -140,6 +167,11 @@ impl Metrics {
             "record_failures",
             "Lines of the record that could not be written or settled; their calls were refused",
             self.record_failures.clone(),
+        );
+        registry.register(
+            "tokens_refused",
+            "Messages turned away because their token is none; there is nobody to record, so they stand in no record",
+            super::TOKENS.0.clone(),
         );
         registry.register(
             "spans_dropped",
@@ -253,6 +285,7 @@ mod tests {
             server: "toy",
             since: None,
         });
+        crate::telemetry::token_refused(&TokenError::Missing);
         metrics.begun("toy");
         metrics.took("toy", "answered", 0.1);
         metrics.screened(("toy", "result", "redacted", "iban"), 1);
@@ -266,7 +299,7 @@ mod tests {
             .lines()
             .filter_map(|line| line.strip_prefix("# TYPE "))
             .collect();
-        assert!(told.len() >= 11, "{text}");
+        assert!(told.len() >= 12, "{text}");
         let document = include_str!("../../../../docs/METRICS.md");
         let documented: Vec<&str> = document
             .lines()

@@ -47,29 +47,47 @@ struct Told {
 /// # Errors
 /// When the port is taken or the collector's address is none.
 pub fn open(door: &Arc<Door>, arguments: &TelemetryArgs) -> anyhow::Result<()> {
+    open_at(door, arguments, Vec::new())
+}
+
+/// The same, with listeners for the numbers that a supervisor opened.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_at(
+    door: &Arc<Door>,
+    arguments: &TelemetryArgs,
+    mut listeners: Vec<TcpListener>,
+) -> anyhow::Result<()> {
+    if let Some(port) = arguments.metrics_port {
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+            .with_context(|| format!("open 127.0.0.1:{port} for metrics"))?;
+        listener.set_nonblocking(true)?;
+        listeners.push(listener);
+    }
     let spans = arguments.traces.as_deref().map(send::start).transpose()?;
-    let metrics = arguments.metrics_port.map(|_| Metrics::new());
-    let telemetry = Arc::new(Telemetry { metrics, spans });
+    let metrics = (!listeners.is_empty()).then(Metrics::new);
+    let telemetry = Arc::new(Telemetry {
+        metrics,
+        spans,
+        ..Telemetry::default()
+    });
     if !telemetry.is_on() {
         return Ok(());
     }
     door.tell(Arc::clone(&telemetry));
-    let Some(port) = arguments.metrics_port else {
-        return Ok(());
-    };
-    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
-        .with_context(|| format!("open 127.0.0.1:{port} for metrics"))?;
-    listener.set_nonblocking(true)?;
-    let address = listener.local_addr()?;
-    let told = Told {
-        telemetry,
-        door: Arc::downgrade(door),
-    };
-    serve(listener, router(told, address))?;
-    tracing::info!(
-        metrics = %format_args!("http://{address}/metrics"),
-        "Numbers are at http://{address}/metrics"
-    );
+    for listener in listeners {
+        let address = listener.local_addr()?;
+        let told = Told {
+            telemetry: Arc::clone(&telemetry),
+            door: Arc::downgrade(door),
+        };
+        serve(listener, router(told, address))?;
+        tracing::info!(
+            metrics = %format_args!("http://{address}/metrics"),
+            "Numbers are at http://{address}/metrics"
+        );
+    }
     Ok(())
 }
 
@@ -80,6 +98,7 @@ fn router(told: Told, address: SocketAddr) -> Router {
     };
     Router::new()
         .route("/metrics", get(show))
+        .route("/denials", get(show_denials))
         .with_state(Arc::new(told))
         .layer(middleware::from_fn_with_state(
             Arc::new(allowed),
@@ -97,6 +116,11 @@ async fn show(State(told): State<Arc<Told>>) -> Response {
         Some(Ok(text)) => ([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response(),
         _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
+}
+
+/// The newest messages that were denied or held, each with its receipt.
+async fn show_denials(State(told): State<Arc<Told>>) -> Response {
+    axum::Json(told.telemetry.denials.newest_first()).into_response()
 }
 
 /// Serves on a thread of its own, whatever the door's fronts run on.

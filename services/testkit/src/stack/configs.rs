@@ -34,6 +34,8 @@ pub(super) struct Facts<'a> {
     pub(super) logins: &'a Logins,
     pub(super) customers: &'a [DemoCustomer],
     pub(super) ports: &'a BTreeMap<Service, u16>,
+    /// Where each tells its numbers.
+    pub(super) numbers: &'a BTreeMap<Service, u16>,
     /// Where `intake` finds its agent, when that is not the stack's own.
     pub(super) agent_url: Option<&'a str>,
     /// The issuer where people sign in. Its clients are called as the services are, and their secrets as a test knows them.
@@ -135,6 +137,10 @@ impl Facts<'_> {
                 "dashboard_origin": self.origin(Service::Dashboard),
                 "sign_in": self.sign_in(Service::Dashboard),
                 "database_url": self.logins.url("dashboard")?,
+                "door": {
+                    "metrics": format!("127.0.0.1:{}", self.numbers[&Service::Door]),
+                    "approvals_page": null,
+                },
             }),
             Service::Agent => {
                 let mut config = self.assistant.settings.clone();

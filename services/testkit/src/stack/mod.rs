@@ -70,6 +70,7 @@ pub struct StackOptions<'a> {
 #[derive(Debug)]
 pub struct Stack {
     services: BTreeMap<Service, Supervised>,
+    number_ports: BTreeMap<Service, u16>,
     keys: Keys,
     /// Its relays end with the stack.
     _assistant: Assistant,
@@ -87,6 +88,16 @@ impl Stack {
             .iter()
             .map(|(service, open)| (*service, open.port()))
             .collect();
+        let mut numbers = BTreeMap::new();
+        for service in Service::ALL {
+            if service.tells_numbers() {
+                numbers.insert(service, Listeners::open_any()?);
+            }
+        }
+        let number_ports: BTreeMap<Service, u16> = numbers
+            .iter()
+            .map(|(service, open)| (*service, open.port()))
+            .collect();
         files::make_folder(options.folder, 0o700)?;
         let keys = Keys::load_or_make(&options.folder.join("keys"))?;
         let logs = options.folder.join("logs");
@@ -98,6 +109,7 @@ impl Stack {
             logins: options.logins,
             customers: options.customers,
             ports: &ports,
+            numbers: &number_ports,
             agent_url: options.agent_url,
             provider: options.provider,
             caps_are_far: options.caps_are_far,
@@ -107,11 +119,16 @@ impl Stack {
             let listeners = listeners
                 .remove(&service)
                 .context("every service has listeners")?;
-            let plan = plan(&options, &facts, service, listeners, &logs)?;
+            let own = Opened {
+                listeners,
+                numbers: numbers.remove(&service),
+            };
+            let plan = plan(&options, &facts, service, own, &logs)?;
             services.insert(service, Supervised::start(plan)?);
         }
         let stack = Self {
             services,
+            number_ports,
             keys,
             _assistant: assistant,
         };
@@ -128,6 +145,12 @@ impl Stack {
             .get(&service)
             .map(Supervised::port)
             .unwrap_or_default()
+    }
+
+    /// Where a service tells its numbers; none for one that does not.
+    #[must_use]
+    pub fn numbers_port(&self, service: Service) -> Option<u16> {
+        self.number_ports.get(&service).copied()
     }
 
     /// The origin of a service, such as `http://localhost:8480`.
@@ -237,13 +260,20 @@ pub fn open_listeners(ports: Ports) -> Result<BTreeMap<Service, Listeners>, List
         .collect()
 }
 
+/// The listeners of one service.
+struct Opened {
+    listeners: Listeners,
+    numbers: Option<Listeners>,
+}
+
 fn plan(
     options: &StackOptions<'_>,
     facts: &Facts<'_>,
     service: Service,
-    listeners: Listeners,
+    opened: Opened,
     logs: &Path,
 ) -> anyhow::Result<Plan> {
+    let Opened { listeners, numbers } = opened;
     let run_as = run_as(service);
     let name = service.name();
     let program_path = match options.agent_program {
@@ -271,6 +301,14 @@ fn plan(
     .with_context(|| format!("shut {name} in"))?;
     let mut config = facts.config(service, &folder_path)?;
     config["listen"] = serde_json::json!({"inherited_fds": listeners.descriptors()});
+    if let Some(numbers) = &numbers {
+        let listen = serde_json::json!({"inherited_fds": numbers.descriptors()});
+        if service == Service::Door {
+            config["metrics_listen"] = listen;
+        } else {
+            config["metrics"] = serde_json::json!({ "listen": listen });
+        }
+    }
     let log = logs.join(format!("{name}.log"));
     if log.exists() {
         fs::rename(&log, logs.join(format!("{name}.previous.log")))?;
@@ -281,6 +319,7 @@ fn plan(
         program_path,
         run_as,
         listeners,
+        numbers,
         folder: folder.map(|(open, _)| open),
         cage,
         sockets: SocketFilter::prepare(Sockets {
@@ -298,6 +337,12 @@ fn connect_ports(options: &StackOptions<'_>, facts: &Facts<'_>, service: Service
         .iter()
         .map(|called| facts.ports[called])
         .collect();
+    ports.extend(
+        service
+            .reads_numbers_of()
+            .iter()
+            .map(|told| facts.numbers[told]),
+    );
     if service.uses_database() {
         ports.extend(options.logins.tcp_port());
     }

@@ -77,6 +77,24 @@ impl Service {
         }
     }
 
+    /// Whether it tells its numbers on a listener of their own.
+    #[must_use]
+    pub const fn tells_numbers(self) -> bool {
+        matches!(
+            self,
+            Self::Intake | Self::Door | Self::BankMcp | Self::Dashboard
+        )
+    }
+
+    /// The services whose numbers it reads. A cage refuses every other connection.
+    #[must_use]
+    pub const fn reads_numbers_of(self) -> &'static [Self] {
+        match self {
+            Self::Dashboard => &[Self::Door],
+            _ => &[],
+        }
+    }
+
     /// The host that its listener answers to, without the port: only panel and dashboard have names
     /// with cookies, and not the same one: browsers share cookies between the ports of a host.
     #[must_use]

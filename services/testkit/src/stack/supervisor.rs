@@ -38,6 +38,8 @@ pub(super) struct Plan {
     pub(super) program_path: PathBuf,
     pub(super) run_as: RunAs,
     pub(super) listeners: Listeners,
+    /// Where it tells its numbers; the supervisor opens that too, since a cage lets nobody bind a port.
+    pub(super) numbers: Option<Listeners>,
     /// A folder handed over open, since the service's user may not be able to walk to it.
     pub(super) folder: Option<fs::File>,
     /// What the process is shut in with, where the system can.
@@ -67,8 +69,10 @@ impl Plan {
         } else {
             Spawn::new(&self.program_path)
         };
-        for socket in self.listeners.sockets() {
-            spawn = spawn.inherit(socket);
+        for listeners in [Some(&self.listeners), self.numbers.as_ref()] {
+            for socket in listeners.into_iter().flat_map(Listeners::sockets) {
+                spawn = spawn.inherit(socket);
+            }
         }
         if let Some(folder) = &self.folder {
             spawn = spawn.inherit(folder);
@@ -257,6 +261,7 @@ mod tests {
             program: fs::File::open(&program_path).expect("open"),
             program_path,
             run_as: RunAs::Same,
+            numbers: None,
             listeners: Listeners::open_any().expect("free"),
             folder: None,
             cage: None,

@@ -5,8 +5,9 @@ use std::sync::PoisonError;
 use countersign_journal::Ticket;
 
 use super::Message;
+use crate::clock;
 use crate::record::Decided;
-use crate::telemetry::{self, Parent, Span, Telemetry};
+use crate::telemetry::{self, Denial, Parent, Span, Telemetry};
 
 impl Message<'_> {
     /// Tells of a line that was handed to the record, or could not be.
@@ -22,6 +23,17 @@ impl Message<'_> {
             server,
             since: self.since,
         });
+        if line.event() != "allowed" {
+            telemetry.denied(Denial {
+                at: clock::unix_seconds(),
+                outcome: line.event(),
+                reason: reason.to_owned(),
+                rule: rule.to_owned(),
+                server: server.to_string(),
+                tool: line.about().1.map(str::to_owned),
+                receipt: ticket.leaf().to_string(),
+            });
+        }
         if !telemetry.tells_spans() {
             return;
         }
