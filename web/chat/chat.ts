@@ -2,10 +2,11 @@
 // only word to the page around it is to reload itself when the session ended.
 
 import { Compose, type Draft } from "./compose.js";
+import { Conversations } from "./conversations.js";
 import { make, required } from "./dom.js";
 import { readLines } from "./lines.js";
 import { recordInWords } from "./record.js";
-import { call, carriedDraft, open, type Opened, Refused, SessionEnded } from "./session.js";
+import { call, carriedDraft, type Kept, open, Refused, SessionEnded } from "./session.js";
 import { toBytes, wholeText } from "./spans.js";
 import { addKept, clear, Reply, Sent } from "./transcript.js";
 import * as words from "./words.js";
@@ -24,7 +25,7 @@ interface Message extends Draft {
 
 let conversation = "";
 /** The language of the bank's own words. */
-let locale = "en";
+let language = "en";
 let running: AbortController | null = null;
 /** Why the running reply was stopped by the customer; null while it was not. */
 let stopped: "stop" | "newer message" | null = null;
@@ -72,11 +73,11 @@ async function send(message: Message): Promise<void> {
     for await (const line of readLines(answer.body)) {
       if (line.type === "recorded") recorded = true;
       else if (line.type === "text") reply.append(line.text);
-      else if (line.type === "foreign") reply.append(line.text, true);
+      else if (line.type === "foreign" || line.type === "warned") reply.append(line.text, line.type);
       else if (line.type === "flagged") reply.flagged(line.tool);
-      else if (line.type === "looked_at") reply.looked(line.tool);
+      else if (line.type === "looked_at") reply.looked(line);
       else if (line.type === "prepared") reply.prepared();
-      else if (line.type === "corrected") reply.corrected(recordInWords(line.record, locale));
+      else if (line.type === "corrected") reply.corrected(recordInWords(line.record, language));
       else if (line.type === "done") trouble = null;
       else trouble = words.failure(line.code);
     }
@@ -85,11 +86,11 @@ async function send(message: Message): Promise<void> {
       signedOut = true;
       ended(words.SIGNED_OUT);
     } else if (error instanceof Refused) {
-      sent.notSent(words.refusal(error.code), "Put it back in the box", () => compose.restore(message));
+      sent.notSent(words.refusal(error.code), words.PUT_BACK, () => compose.restore(message));
     } else if (stopped === null && !recorded) {
       reply?.remove();
       reply = null;
-      sent.notSent(words.NOT_SENT, "Send again", () => submit(message));
+      sent.notSent(words.NOT_SENT, words.SEND_AGAIN, () => submit(message));
     }
   } finally {
     if (stopped !== null && trouble !== null) {
@@ -137,19 +138,18 @@ function suggest(): void {
   suggestions.hidden = false;
 }
 
-function show(opened: Opened): void {
-  conversation = opened.conversation;
-  locale = opened.locale;
+/** Shows what was said in a conversation. */
+function show(said: readonly Kept[]): void {
   clear();
-  for (const message of opened.history) {
+  for (const message of said) {
     if (message.role === "customer") {
       addKept(message.text);
       continue;
     }
     const reply = new Reply();
     reply.append(message.text);
-    for (const tool of message.looked_at) reply.looked(tool);
-    if (message.corrected !== null) reply.corrected(recordInWords(message.corrected, locale));
+    for (const looked of message.looked_at) reply.looked(looked);
+    if (message.corrected !== null) reply.corrected(recordInWords(message.corrected, language));
     const trouble = {
       complete: null,
       stopped: words.STOPPED,
@@ -158,10 +158,34 @@ function show(opened: Opened): void {
     };
     reply.end(trouble[message.state], "silent");
   }
-  if (opened.history.length === 0) suggest();
 }
 
+/** Shows the conversation that goes on. */
+function showCurrent(said: readonly Kept[]): void {
+  show(said);
+  suggestions.hidden = true;
+  if (said.length === 0) suggest();
+  compose.show();
+}
+
+/** Shows an earlier conversation: to read, not to go on with. */
+function showEarlier(said: readonly Kept[]): void {
+  show(said);
+  suggestions.hidden = true;
+  compose.close();
+}
+
+const conversations = new Conversations({
+  current: () => conversation,
+  isBusy: () => running !== null,
+  draft: () => compose.text,
+  showCurrent,
+  showEarlier,
+  signedOut: () => ended(words.SIGNED_OUT),
+});
+
 function ended(text: string): void {
+  conversations.close();
   compose.close();
   suggestions.hidden = true;
   tell(text);
@@ -173,17 +197,20 @@ fresh.addEventListener("click", () => {
     try {
       const answer = await call("/conversations", {}, () => compose.text);
       ({ conversation } = (await answer.json()) as { readonly conversation: string });
-      clear();
-      suggest();
+      tell(null);
+      conversations.leave();
+      showCurrent([]);
     } catch (error) {
       if (error instanceof SessionEnded) ended(words.SIGNED_OUT);
-      else tell(words.NOT_SENT);
+      else tell(error instanceof Refused ? words.refusal(error.code) : words.NO_CONNECTION);
     }
   })();
 });
 
 window.addEventListener("offline", () => tell(words.OFFLINE));
 window.addEventListener("online", () => tell(null));
+
+if (!navigator.onLine) tell(words.OFFLINE);
 
 async function start(): Promise<void> {
   const panelOrigin = document.body.dataset["panelOrigin"] ?? "";
@@ -193,8 +220,9 @@ async function start(): Promise<void> {
   }
   try {
     const opened = await open(panelOrigin);
-    show(opened);
-    compose.show();
+    ({ conversation, language } = opened);
+    showCurrent(opened.history);
+    conversations.open();
     compose.restoreText(carriedDraft());
   } catch {
     ended(words.RELOAD);

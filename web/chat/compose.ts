@@ -2,7 +2,7 @@
 
 import { required } from "./dom.js";
 import { type Span, SpanTracker, wholeText } from "./spans.js";
-import { COUNT_FROM, MESSAGE_LENGTH_MAX } from "./words.js";
+import { charactersLeft, COUNT_FROM, MESSAGE_LENGTH_MAX } from "./words.js";
 
 /** A message as the customer wrote it. Offsets are UTF-16. */
 export interface Draft {
@@ -60,7 +60,7 @@ export class Compose {
     this.#draw();
   }
 
-  /** Takes the box away for good. */
+  /** Takes the box away. */
   close(): void {
     this.#form.hidden = true;
   }
@@ -114,8 +114,7 @@ export class Compose {
     this.#send.hidden = stopping;
     if (hadFocus && (this.#send.hidden || this.#send.disabled) && this.#stop.hidden) this.#box.focus();
     const left = MESSAGE_LENGTH_MAX - used;
-    this.#count.textContent =
-      used < COUNT_FROM ? "" : left >= 0 ? `${left} characters left` : `${-left} characters too long`;
+    this.#count.textContent = used < COUNT_FROM ? "" : charactersLeft(left);
     this.#box.style.height = "auto";
     this.#box.style.height = `${this.#box.scrollHeight + 2}px`;
   }

@@ -8,7 +8,7 @@ const reply = [
   { type: "recorded", utterance: "utt_1" },
   { type: "text", text: "Grüße 👩 " },
   { type: "foreign", text: "evil.example" },
-  { type: "looked_at", tool: "list_payees" },
+  { type: "looked_at", tool: "list_payees", receipt: "0a" },
   { type: "flagged", tool: "list_payees" },
   { type: "corrected", record: { confirmed: [], waiting: ["transfer"], dropped: [] } },
   { type: "done" },

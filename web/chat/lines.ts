@@ -8,7 +8,8 @@ export type Line =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "foreign"; readonly text: string }
   | { readonly type: "flagged"; readonly tool: string }
-  | { readonly type: "looked_at"; readonly tool: string }
+  | { readonly type: "warned"; readonly text: string }
+  | { readonly type: "looked_at"; readonly tool: string; readonly receipt: string }
   | { readonly type: "prepared"; readonly action: string }
   | { readonly type: "corrected"; readonly record: BankRecord }
   | { readonly type: "done" }
@@ -49,7 +50,7 @@ export function parseLine(text: string): Line | null {
     return null;
   }
   if (typeof value !== "object" || value === null || !("type" in value)) return null;
-  const member = { recorded: "utterance", text: "text", foreign: "text", flagged: "tool", looked_at: "tool", prepared: "action", failed: "code" };
+  const member = { recorded: "utterance", text: "text", foreign: "text", warned: "text", flagged: "tool", looked_at: "tool", prepared: "action", failed: "code" };
   if (value.type === "done") return { type: "done" };
   if (value.type === "corrected") {
     const record = asRecord((value as { readonly record?: unknown }).record);
@@ -57,5 +58,7 @@ export function parseLine(text: string): Line | null {
   }
   if (typeof value.type !== "string" || !Object.hasOwn(member, value.type)) return null;
   const name = member[value.type as keyof typeof member];
-  return typeof (value as Record<string, unknown>)[name] === "string" ? (value as Line) : null;
+  const members = value as Readonly<Record<string, unknown>>;
+  if (value.type === "looked_at" && typeof members["receipt"] !== "string") return null;
+  return typeof members[name] === "string" ? (value as Line) : null;
 }

@@ -58,6 +58,10 @@ const OTHERS: Readonly<globalThis.Record<string, Catalogue>> = {
     ["Não é isso que diz o registo do banco sobre esta conversa.", "Confirmado por si", "À sua espera", "Cancelado ou substituído", "nada"],
     ["pagamento", "devolução", "nova ordem permanente", "alteração de uma ordem permanente", "fim de uma ordem permanente", "bloqueio de cartão", "desbloqueio de cartão", "contestação", "novo beneficiário", "alteração de dados", "limite", "outra coisa"],
   ),
+  ar: catalogue(
+    ["ليس هذا ما يقوله سجلّ المصرف عن هذه المحادثة.", "أكّدته أنت", "بانتظارك", "أُلغي أو استُبدل", "لا شيء"],
+    ["دفعة", "ردّ مبلغ", "أمر دائم جديد", "تغيير أمر دائم", "إنهاء أمر دائم", "تجميد بطاقة", "إلغاء تجميد بطاقة", "اعتراض", "مستفيد جديد", "تغيير بيانات", "حدّ", "شيء آخر"],
+  ),
 };
 
 /** The record in words, in a language that the bank's page speaks; English where it is another. */

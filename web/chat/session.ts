@@ -10,15 +10,32 @@ export type Kept =
       readonly role: "assistant";
       readonly text: string;
       readonly state: "running" | "complete" | "stopped" | "failed";
-      readonly looked_at: readonly string[];
+      readonly looked_at: readonly Looked[];
       readonly corrected: BankRecord | null;
     };
+
+/** One thing the assistant looked at, by the door's receipt of it. */
+export interface Looked {
+  readonly tool: string;
+  readonly receipt: string;
+}
+
+/** A conversation in the list of them. */
+export interface Listed {
+  readonly conversation: string;
+  /** Its first message, cut; empty when nothing was written. */
+  readonly begins: string;
+  readonly messages: number;
+  /** When something was last written in it, in RFC 3339. */
+  readonly last_at: string;
+}
 
 /** What the bank answers to a code. */
 export interface Opened {
   readonly conversation: string;
   readonly customer_name: string;
-  readonly locale: string;
+  /** The language in which the bank speaks with the customer. */
+  readonly language: string;
   readonly history: readonly Kept[];
 }
 
@@ -71,11 +88,20 @@ function nextCode(panelOrigin: string): Promise<string> {
 
 /** Calls the bank as this chat. An ended session reloads once and throws. */
 export async function call(path: string, body: unknown, draft: () => string, signal?: AbortSignal): Promise<Response> {
+  return answered(path, { ...post(body), ...(signal === undefined ? {} : { signal }) }, draft);
+}
+
+/** Asks the bank for something as this chat. An ended session reloads once and throws. */
+export async function ask<T>(path: string, draft: () => string): Promise<T> {
+  const { body: _, ...rest } = post(null);
+  return (await (await answered(path, { ...rest, method: "GET" }, draft)).json()) as T;
+}
+
+async function answered(path: string, init: RequestInit, draft: () => string): Promise<Response> {
   if (bearer === null) throw new SessionEnded("no bearer");
   const answer = await fetch(path, {
-    ...post(body),
+    ...init,
     headers: { "Content-Type": "application/json", Authorization: `Bearer ${bearer}` },
-    ...(signal === undefined ? {} : { signal }),
   });
   if (answer.status === 401) {
     bearer = null;

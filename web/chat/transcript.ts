@@ -2,7 +2,9 @@
 
 import { make, required } from "./dom.js";
 import { type Piece, pieces } from "./foreign.js";
-import { flaggedIn, lookedAt, NOT_FROM_THE_BANK, PREPARED } from "./words.js";
+import { chartOf } from "./chart.js";
+import type { Looked } from "./session.js";
+import * as words from "./words.js";
 
 const list = required("messages", HTMLOListElement);
 const scroll = required("scroll", HTMLElement);
@@ -19,8 +21,9 @@ function follow(): void {
 }
 new ResizeObserver(follow).observe(scroll);
 
-function add(who: "You" | "Assistant", kind: "customer" | "assistant"): { item: HTMLLIElement; text: HTMLElement } {
+function add(kind: "customer" | "assistant"): { item: HTMLLIElement; text: HTMLElement } {
   const text = make("p", { class: "text", attributes: { dir: "auto" } });
+  const who = kind === "customer" ? words.YOU : words.ASSISTANT;
   const item = make("li", { class: `message ${kind}` }, [make("span", { class: "who", text: who }), text]);
   list.append(item);
   welcome.hidden = true;
@@ -40,7 +43,7 @@ export class Sent {
   readonly #text: string;
 
   constructor(text: string) {
-    const { item, text: element } = add("You", "customer");
+    const { item, text: element } = add("customer");
     this.#item = item;
     this.#text = text;
     element.textContent = text;
@@ -72,35 +75,53 @@ export class Sent {
 
 /** Shows what the customer wrote at an earlier time. */
 export function addKept(text: string): void {
-  add("You", "customer").text.textContent = text;
+  add("customer").text.textContent = text;
   follow();
 }
 
-/** A piece of a reply: text, or a link or number that is shown dead and marked. */
-function shownPiece(piece: Piece): Node {
-  if (!piece.foreign) return document.createTextNode(piece.text);
+/** What the bank says of a piece of a reply: nothing, that it is not its own, or that no bank advises it. */
+export type Mark = "plain" | "foreign" | "warned";
+
+interface Part {
+  readonly text: string;
+  readonly mark: Mark;
+}
+
+/** A piece of a reply: text, or a link, a number or an advice that is shown dead and marked. */
+function shownPart(part: Part): Node {
+  if (part.mark === "plain") return document.createTextNode(part.text);
+  const note = part.mark === "foreign" ? words.NOT_FROM_THE_BANK : words.NEVER_ASKED;
   return make("span", { class: "foreign" }, [
-    make("bdi", { text: piece.text }),
-    make("small", { text: ` (${NOT_FROM_THE_BANK})` }),
+    make("bdi", { text: part.text }),
+    make("small", { text: ` (${note})` }),
   ]);
+}
+
+/** What the bank left unmarked is looked through once more. */
+function looked(part: Part): readonly Part[] {
+  if (part.mark !== "plain") return [part];
+  return pieces(part.text).map((piece: Piece) => ({ text: piece.text, mark: piece.foreign ? "foreign" : "plain" }));
 }
 
 /** A reply that is on its way. */
 export class Reply {
   readonly #item: HTMLLIElement;
   readonly #text: HTMLElement;
-  readonly #looked = make("p", { class: "looked", attributes: { hidden: "" } });
-  readonly #things: string[] = [];
-  readonly #waiting = make("span", { class: "waiting", text: "is working…" });
-  readonly #parts: Piece[] = [];
+  readonly #things = make("ul");
+  readonly #summary = make("summary");
+  readonly #looked = make("details", { class: "looked", attributes: { hidden: "" } }, [this.#summary, this.#things]);
+  readonly #named: string[] = [];
+  readonly #waiting = make("span", { class: "waiting", text: words.WORKING });
+  readonly #parts: Part[] = [];
   readonly #flags: string[] = [];
+  readonly #tools = new Set<string>();
   #whole = "";
   #prepared = false;
   #correction = "";
   #drawing = false;
 
   constructor() {
-    const { item, text } = add("Assistant", "assistant");
+    const { item, text } = add("assistant");
     this.#item = item;
     this.#text = text;
     item.setAttribute("aria-busy", "true");
@@ -110,12 +131,13 @@ export class Reply {
   }
 
   /** Adds a piece of text. The bank has marked the ones that name an address which is not its own. */
-  append(piece: string, foreign = false): void {
+  append(piece: string, mark: Mark = "plain"): void {
     this.#whole += piece;
     const last = this.#parts.at(-1);
     // Text is kept together, so that what the bank left unmarked is looked through whole once more.
-    if (last !== undefined && !foreign && !last.foreign) this.#parts[this.#parts.length - 1] = { text: last.text + piece, foreign };
-    else this.#parts.push({ text: piece, foreign });
+    if (last !== undefined && mark === "plain" && last.mark === "plain") this.#parts[this.#parts.length - 1] = { text: last.text + piece, mark };
+    else this.#parts.push({ text: piece, mark });
+    if (mark === "warned") this.#remark(words.SAFE_ACCOUNT);
     // At most once per picture: a long reply in small pieces is not looked through for each of them.
     if (this.#drawing) return;
     this.#drawing = true;
@@ -126,24 +148,30 @@ export class Reply {
 
   #draw(): void {
     this.#drawing = false;
-    const shown = this.#parts.flatMap((part) => (part.foreign ? [part] : pieces(part.text)));
-    this.#text.replaceChildren(...shown.map(shownPiece));
+    this.#text.replaceChildren(...this.#parts.flatMap(looked).map(shownPart));
     follow();
   }
 
-  /** Notes what the assistant looked at, each thing once. */
-  looked(tool: string): void {
-    const thing = lookedAt(tool);
-    if (thing === null || this.#things.includes(thing)) return;
-    this.#things.push(thing);
-    this.#looked.textContent = `▸ looked at: ${this.#things.join(", ")}`;
+  /** Notes what was looked at by the door's receipts, each thing once. */
+  looked({ tool, receipt }: Looked): void {
+    const thing = words.lookedAt(tool);
+    if (thing === null || this.#named.includes(thing)) return;
+    this.#named.push(thing);
+    this.#tools.add(tool);
+    this.#summary.textContent = `${words.LOOKED} ${this.#named.join(", ")}`;
+    const code = make("bdi", { class: "receipt", text: words.receiptOf(receipt), attributes: { title: receipt } });
+    this.#things.append(make("li", {}, [document.createTextNode(`${thing}: `), code]));
     this.#looked.hidden = false;
     follow();
   }
 
   /** Says that a text the assistant read was written to give it orders. */
   flagged(tool: string): void {
-    const text = flaggedIn(tool);
+    this.#remark(words.flaggedIn(tool));
+  }
+
+  /** Says something of the reply in the bank's own voice, once. */
+  #remark(text: string): void {
     if (this.#flags.includes(text)) return;
     this.#flags.push(text);
     this.#item.append(make("p", { class: "trouble", text }));
@@ -154,7 +182,7 @@ export class Reply {
   prepared(): void {
     if (this.#prepared) return;
     this.#prepared = true;
-    this.#item.append(make("p", { class: "prepared", text: PREPARED }));
+    this.#item.append(make("p", { class: "prepared", text: words.PREPARED }));
     follow();
   }
 
@@ -188,11 +216,14 @@ export class Reply {
     if (trouble !== null) {
       this.#item.append(make("p", { class: "trouble", text: trouble }));
     }
-    if (this.#whole === "" && trouble === null) this.append("(The assistant gave no answer.)");
+    if (this.#whole === "" && trouble === null) this.append(words.NO_ANSWER);
     this.#draw();
+    // A picture only of what was looked up in this turn.
+    const chart = this.#tools.has("get_spending_by_category") ? chartOf(this.#whole) : null;
+    if (chart !== null) this.#text.after(chart);
     // Read once, when it is whole: pieces read as they come are noise.
-    const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : ""];
-    words.push(...this.#flags, this.#correction, trouble ?? "");
-    if (aloud === "aloud") say.textContent = words.filter((part) => part !== "").join(" ");
+    const parts = [`${words.ASSISTANT}:`, this.#whole, this.#prepared ? words.PREPARED : ""];
+    parts.push(...this.#flags, this.#correction, trouble ?? "");
+    if (aloud === "aloud") say.textContent = parts.filter((part) => part !== "").join(" ");
   }
 }

@@ -262,6 +262,7 @@ test("by keyboard alone, at 320 pixels, in both schemes and with large text", as
     await send(ada);
     assert.equal((await newestMessage()).body, "one\ntwo");
     assert.equal(await frame.evaluate(() => document.activeElement?.id), "text", "writing goes on");
+    await ada.chat.locator("#conversations").focus();
     await ada.page.keyboard.press("Tab");
     assert.equal(await frame.evaluate(() => document.activeElement?.id), "new");
     await ada.context.close();

@@ -17,7 +17,7 @@ export function startChat(): void {
   // The listener stands before the address does: a frame that has one in the markup can be loaded
   // before this script runs, and would then wait for a code for ever.
   frame.addEventListener("load", () => void passCode(frame, origin));
-  frame.src = `${origin}/`;
+  frame.src = `${origin}/?lang=${encodeURIComponent(document.documentElement.lang)}`;
   watchCursor(frame);
 }
 

@@ -2,7 +2,7 @@
 
 use countersign_domain::Secret;
 use countersign_identity::SigningKeyFile;
-use countersign_serve::Listen;
+use countersign_serve::{Listen, NumbersAt};
 use serde::{Deserialize, Deserializer};
 
 use crate::budget::ModelBudget;
@@ -34,7 +34,7 @@ pub struct Config {
     pub own_contacts: Vec<String>,
     /// Where this process tells its numbers, on loopback; nowhere without it.
     #[serde(default)]
-    pub metrics_port: Option<u16>,
+    pub metrics: NumbersAt,
 }
 
 fn messages_per_minute_max() -> usize {

@@ -33,9 +33,7 @@ async fn main() -> anyhow::Result<()> {
     let config: config::Config = countersign_serve::read_config()?;
     let listeners = countersign_serve::open(&config.listen).await?;
     let app = app::App::new(&config).context("start the chat origin")?;
-    if let Some(port) = config.metrics_port {
-        let address = metrics::serve(port, app.metrics.clone()).await?;
-        tracing::info!(%address, "Numbers are at http://{address}/metrics");
-    }
+    let metrics = app.metrics.clone();
+    countersign_serve::numbers::serve(config.metrics.open().await?, move || metrics.text())?;
     countersign_serve::run(SERVICE, listeners, router::router(app, &config)).await
 }

@@ -2,24 +2,12 @@
 //! conversation or text is a label.
 
 use std::{
-    collections::BTreeMap,
     fmt::Write as _,
-    net::{Ipv4Addr, SocketAddr},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-use anyhow::Context as _;
-use axum::{
-    Router,
-    extract::State,
-    http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse, Response},
-    routing::get,
-};
+use countersign_serve::numbers::Counts;
 
 /// Replies by their ending.
 pub const REPLIES: &str = "countersign_intake_replies_total";
@@ -29,7 +17,7 @@ pub const NOTICED: &str = "countersign_intake_noticed_total";
 pub const REPLY_SECONDS: &str = "countersign_intake_reply_seconds";
 
 /// Kinds that are shown from the start, so that an alert on a first one has a nothing to compare with.
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 9] = [
     "canary_alarm",
     "secret_asked",
     "injection_flagged",
@@ -37,6 +25,8 @@ const KINDS: [&str; 7] = [
     "foreign_contact",
     "guardrail_hit",
     "claim_corrected",
+    "agent_misreport",
+    "scam_advice",
 ];
 /// Endings of a reply.
 const ENDINGS: [&str; 3] = ["complete", "stopped", "failed"];
@@ -44,16 +34,16 @@ const ENDINGS: [&str; 3] = ["complete", "stopped", "failed"];
 /// The counters of one process.
 #[derive(Debug)]
 pub struct Metrics {
-    noticed: Mutex<BTreeMap<&'static str, u64>>,
-    endings: Mutex<BTreeMap<&'static str, u64>>,
+    noticed: Counts,
+    endings: Counts,
     micros: AtomicU64,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
         Self {
-            noticed: Mutex::new(KINDS.map(|kind| (kind, 0)).into()),
-            endings: Mutex::new(ENDINGS.map(|ending| (ending, 0)).into()),
+            noticed: Counts::of(&KINDS),
+            endings: Counts::of(&ENDINGS),
             micros: AtomicU64::new(0),
         }
     }
@@ -67,26 +57,22 @@ impl Metrics {
         took: Duration,
         noticed: impl IntoIterator<Item = (&'static str, u32)>,
     ) {
-        add(&self.endings, ending, 1);
+        self.endings.add(ending, 1);
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.micros.fetch_add(micros, Ordering::Relaxed);
         for (kind, number) in noticed {
-            add(&self.noticed, kind, number.into());
+            self.noticed.add(kind, number.into());
         }
     }
 
     /// All of it as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let endings = labelled(
-            &mut text,
-            REPLIES,
-            "Replies, by ending",
-            "ending",
-            &self.endings,
-        );
+        let endings = self
+            .endings
+            .write(&mut text, REPLIES, "Replies, by ending", "ending");
         let kind = "What was noticed in replies, by kind";
-        labelled(&mut text, NOTICED, kind, "kind", &self.noticed);
+        self.noticed.write(&mut text, NOTICED, kind, "kind");
         let seconds = Duration::from_micros(self.micros.load(Ordering::Relaxed)).as_secs_f64();
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -96,56 +82,6 @@ impl Metrics {
         );
         text
     }
-}
-
-type Counts = Mutex<BTreeMap<&'static str, u64>>;
-
-fn add(counts: &Counts, name: &'static str, number: u64) {
-    let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-    *counts.entry(name).or_default() += number;
-}
-
-/// Writes a counter with one label; answers its total.
-fn labelled(text: &mut String, name: &str, help: &str, label: &str, counts: &Counts) -> u64 {
-    let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-    for (value, count) in counts.iter() {
-        let _ = writeln!(text, "{name}{{{label}=\"{value}\"}} {count}");
-    }
-    counts.values().sum()
-}
-
-/// Serves the numbers at `http://127.0.0.1:PORT/metrics` until the process ends.
-///
-/// # Errors
-/// When the port is taken.
-pub async fn serve(port: u16, metrics: Arc<Metrics>) -> anyhow::Result<SocketAddr> {
-    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .await
-        .with_context(|| format!("open the metrics port {port}"))?;
-    let address = listener.local_addr().context("read the metrics port")?;
-    let router = Router::new()
-        .route("/metrics", get(answer))
-        .with_state((address, metrics));
-    tokio::spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!(%error, "The metrics port closed");
-        }
-    });
-    Ok(address)
-}
-
-/// A page in a browser that was made to think that its own name is this port's is answered nothing.
-async fn answer(
-    State((address, metrics)): State<(SocketAddr, Arc<Metrics>)>,
-    headers: HeaderMap,
-) -> Response {
-    let host = headers.get(header::HOST).map(|host| host.as_bytes());
-    if host != Some(address.to_string().as_bytes()) {
-        return StatusCode::MISDIRECTED_REQUEST.into_response();
-    }
-    let kind = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], metrics.text()).into_response()
 }
 
 #[cfg(test)]
@@ -234,28 +170,5 @@ mod tests {
             assert_eq!(count(member), alerts, "{member}");
         }
         assert!(!ALERTS.contains('\t'));
-    }
-
-    #[tokio::test]
-    async fn the_port_answers_under_its_own_name_alone() {
-        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-        let address = serve(0, Arc::new(Metrics::default())).await.expect("port");
-        for (host, wanted) in [
-            (address.to_string(), "HTTP/1.1 200"),
-            ("evil.example".to_owned(), "HTTP/1.1 421"),
-        ] {
-            let mut connection = tokio::net::TcpStream::connect(address)
-                .await
-                .expect("connection");
-            let request =
-                format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-            connection
-                .write_all(request.as_bytes())
-                .await
-                .expect("sent");
-            let mut text = String::new();
-            connection.read_to_string(&mut text).await.expect("answer");
-            assert!(text.starts_with(wanted), "{text}");
-        }
     }
 }

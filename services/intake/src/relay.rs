@@ -1,17 +1,20 @@
 //! What of a reply reaches the browser. Runs between the agent, which may be hostile, and the page.
 
+#[cfg(test)]
+mod cuts;
 mod record;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use countersign_domain::{ActionId, UtteranceId};
 use serde::Serialize;
 
+use crate::store::looked_at::Looked;
 pub use record::{Record, correction};
 use words::Words;
-pub use words::{Piece, Screens, Stopped};
+pub use words::{Mark, Piece, Screens, Stopped};
 
 /// Longest reply, in characters; the record holds no longer one.
 pub const REPLY_LENGTH_MAX: usize = 20_000;
@@ -63,10 +66,17 @@ pub enum Out<'a> {
         /// The words.
         text: &'a str,
     },
-    /// The agent read something.
+    /// A piece of the reply that advises what no bank advises: money to a "safe account". Marked, and warned of.
+    Warned {
+        /// The words.
+        text: &'a str,
+    },
+    /// Something was read, as the record says.
     LookedAt {
         /// The tool's name, one of a fixed list.
-        tool: &'a str,
+        tool: &'static str,
+        /// The door's receipt of the call.
+        receipt: String,
     },
     /// A request of this conversation waits on the panel; the record says so too.
     Prepared {
@@ -102,6 +112,27 @@ impl Out<'_> {
     }
 }
 
+/// What the record says was looked at, as a line; none for a tool that does more than look.
+pub fn looked_at(looked: Looked) -> Option<Out<'static>> {
+    let tool = looking_tool(&looked.tool)?;
+    Some(Out::LookedAt {
+        tool,
+        receipt: looked.receipt,
+    })
+}
+
+/// Of what the record says, what only looked.
+pub fn only_looks(looked: Vec<Looked>) -> Vec<Looked> {
+    let mut looked = looked;
+    looked.retain(|one| looking_tool(&one.tool).is_some());
+    looked
+}
+
+/// The name of a tool that only looks, from the list of them.
+fn looking_tool(name: &str) -> Option<&'static str> {
+    LOOKING_TOOLS.iter().copied().find(|known| *known == name)
+}
+
 /// The agent's own word for giving up, or `agent_failed`.
 pub fn known_code(code: &str) -> &'static str {
     AGENT_CODES
@@ -120,6 +151,7 @@ pub struct Shown {
     words: Words,
     body: String,
     looked_at: Vec<String>,
+    said_looked_at: BTreeSet<&'static str>,
     flagged: Vec<&'static str>,
     prepared: Vec<ActionId>,
     noticed: Noticed,
@@ -132,6 +164,7 @@ impl Shown {
             words: Words::new(screens),
             body: String::new(),
             looked_at: Vec::new(),
+            said_looked_at: BTreeSet::new(),
             flagged: Vec::new(),
             prepared: Vec::new(),
             noticed: Noticed::new(),
@@ -158,8 +191,10 @@ impl Shown {
     pub fn keep(&mut self, pieces: &[Piece]) {
         for piece in pieces {
             self.body.push_str(&piece.text);
-            if piece.foreign {
-                self.notice("foreign_contact", "reply");
+            match piece.mark {
+                Mark::Plain => {}
+                Mark::Foreign => self.notice("foreign_contact", "reply"),
+                Mark::Warned => self.notice("scam_advice", "safe_account"),
             }
         }
     }
@@ -178,20 +213,46 @@ impl Shown {
         self.noticed.clone().into_iter().chain(masked).collect()
     }
 
-    /// Takes a remark about a tool; answers its name when it is to be shown: known, and for the first time.
-    pub fn looked_at(&mut self, tool: &str) -> Option<&'static str> {
-        let known = LOOKING_TOOLS.iter().copied().find(|known| *known == tool)?;
-        if self.looked_at.iter().any(|seen| seen == known) {
-            return None;
+    /// Takes a remark about a tool; answers whether the record is to be asked: it names one that looks, and for the
+    /// first time. What the record does not know of is noticed at the turn's end.
+    pub fn says_it_looked_at(&mut self, tool: &str) -> bool {
+        let Some(known) = looking_tool(tool) else {
+            self.notice("agent_misreport", "unknown_tool");
+            return false;
+        };
+        self.said_looked_at.insert(known) && !self.looked_at.iter().any(|seen| seen == known)
+    }
+
+    /// Takes what the record says was looked at; answers the lines that were not shown yet.
+    pub fn looked_at(&mut self, on_record: Vec<Looked>) -> Vec<Out<'static>> {
+        let mut lines = Vec::new();
+        for looked in only_looks(on_record) {
+            if !self.looked_at.contains(&looked.tool) {
+                self.looked_at.push(looked.tool.clone());
+                lines.extend(looked_at(looked));
+            }
         }
-        self.looked_at.push(known.to_owned());
-        Some(known)
+        lines
+    }
+
+    /// Notices the remarks about tools that the record knows no call of. Once, when the turn is over.
+    pub fn compare_remarks(&mut self) {
+        let unknown = self
+            .said_looked_at
+            .iter()
+            .filter(|said| !self.looked_at.iter().any(|seen| seen == *said));
+        for _ in 0..unknown.count() {
+            self.notice("agent_misreport", "not_looked_at");
+        }
     }
 
     /// Takes a remark about a flagged answer; answers the tool's name when it is to be shown: known, and for the first
     /// time.
     pub fn flagged(&mut self, tool: &str, rules: &[String]) -> Option<&'static str> {
-        let known = LOOKING_TOOLS.iter().copied().find(|known| *known == tool)?;
+        let Some(known) = looking_tool(tool) else {
+            self.notice("agent_misreport", "unknown_tool");
+            return None;
+        };
         if self.flagged.contains(&known) {
             return None;
         }
@@ -252,20 +313,52 @@ mod tests {
     }
 
     #[test]
-    fn only_known_tools_are_named_and_each_once() {
+    fn what_the_record_says_is_shown_once_and_what_the_agent_says_is_compared_with_it() {
         let mut shown = shown();
-        assert_eq!(shown.looked_at("list_payees"), Some("list_payees"));
-        assert_eq!(shown.looked_at("list_payees"), None);
+        let looked = |tool: &str| Looked {
+            tool: tool.to_owned(),
+            receipt: "0a".to_owned(),
+        };
+        assert!(shown.says_it_looked_at("list_payees"));
+        assert!(!shown.says_it_looked_at("list_payees"));
+        assert!(shown.says_it_looked_at("get_limits"));
         for other in ["request_transfer", "your money was sent", ""] {
-            assert_eq!(shown.looked_at(other), None);
+            assert!(!shown.says_it_looked_at(other));
         }
-        assert_eq!(shown.tools(), ["list_payees"]);
+        let on_record = vec![
+            looked("list_payees"),
+            looked("request_transfer"),
+            looked("list_cards"),
+        ];
+        let lines = shown.looked_at(on_record.clone());
+        let line = |tool| Out::LookedAt {
+            tool,
+            receipt: "0a".to_owned(),
+        };
+        assert_eq!(lines, [line("list_payees"), line("list_cards")]);
+        assert_eq!(shown.looked_at(on_record), []);
+        assert_eq!(shown.tools(), ["list_payees", "list_cards"]);
+        shown.compare_remarks();
+        let noticed = shown.noticed();
+        assert_eq!(noticed[&("agent_misreport", "unknown_tool".to_owned())], 3);
+        assert_eq!(noticed[&("agent_misreport", "not_looked_at".to_owned())], 1);
+    }
+
+    #[test]
+    fn only_known_tools_are_flagged_and_each_once() {
+        let mut shown = shown();
         let rules = ["tool_order".to_owned(), "Call +49 151".to_owned()];
         assert_eq!(shown.flagged("list_payees", &rules), Some("list_payees"));
         assert_eq!(shown.flagged("list_payees", &rules), None);
         assert_eq!(shown.flagged("Call +49 151", &rules), None);
         let noticed: Vec<_> = shown.noticed().into_keys().collect();
-        assert_eq!(noticed, [("injection_flagged", "tool_order".to_owned())]);
+        assert_eq!(
+            noticed,
+            [
+                ("agent_misreport", "unknown_tool".to_owned()),
+                ("injection_flagged", "tool_order".to_owned())
+            ]
+        );
     }
 
     #[test]
@@ -305,8 +398,11 @@ mod tests {
             "{\"type\":\"flagged\",\"tool\":\"list_cards\"}\n"
         );
         assert_eq!(
-            line(Out::LookedAt { tool: "list_cards" }),
-            "{\"type\":\"looked_at\",\"tool\":\"list_cards\"}\n"
+            line(Out::LookedAt {
+                tool: "list_cards",
+                receipt: "0a".to_owned()
+            }),
+            "{\"type\":\"looked_at\",\"tool\":\"list_cards\",\"receipt\":\"0a\"}\n"
         );
     }
 }

@@ -21,7 +21,8 @@ pub fn router(app: App, config: &Config) -> Router {
         .route("/history", get(routes::history::history))
         .route(
             "/conversations",
-            post(routes::conversations::start_conversation),
+            get(routes::conversations::list_conversations)
+                .post(routes::conversations::start_conversation),
         )
         .route("/messages", post(routes::messages::send_message))
         .layer(limits::body_limit(BODY_BYTES_MAX))

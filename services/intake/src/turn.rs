@@ -7,7 +7,10 @@ use countersign_domain::{ConversationId, CustomerId, Secret};
 use countersign_identity::{SessionClaims, SignError, TokenId, TurnId, sign_session};
 use countersign_screening::{Stage, canary::Watch, claims};
 use futures_util::FutureExt as _;
-use tokio::sync::{OwnedSemaphorePermit, mpsc::Sender};
+use tokio::sync::{
+    OwnedSemaphorePermit,
+    mpsc::{Sender, error::SendError},
+};
 use uuid::Uuid;
 
 use crate::{
@@ -15,11 +18,11 @@ use crate::{
     ambient,
     app::App,
     budget::Remaining,
-    relay::{self, Out, Piece, Record, Shown, Stopped, known_code},
+    relay::{self, Mark, Out, Piece, Record, Shown, Stopped, known_code},
     store::{
         StoreError, action_status, canary,
         chat_event::{self, OfReply},
-        reply, turn_grant,
+        looked_at, reply, turn_grant,
     },
 };
 
@@ -47,6 +50,8 @@ pub struct Turn {
     pub conversation: ConversationId,
     /// The reply's row.
     pub reply: Uuid,
+    /// The turn's grant: its calls are on record under it.
+    pub grant: Uuid,
     /// The chat session.
     pub bearer: Secret,
     /// The turn's own secret.
@@ -86,7 +91,7 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
     let began = tokio::time::Instant::now();
     let mut gate = Gate {
         shown: Shown::new(&app.screens),
-        watch: Watch::behind(turn.earlier_replies.iter().map(String::as_str)),
+        watch: Watch::default(),
         used: None,
     };
     let mut end = {
@@ -107,6 +112,9 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
             end = withheld;
         }
     }
+    // What the agent kept to itself is told as well.
+    let _ = show_looked_at(&app, &turn, &out, &mut gate.shown).await;
+    gate.shown.compare_remarks();
     let shown = &mut gate.shown;
     // "Your card is frozen" describes how things stand, except right after a request to freeze it.
     let least = if shown.prepared_anything() {
@@ -178,6 +186,8 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, gate: &mut Gate) -> 
             return End::Failed("agent_unavailable");
         }
     };
+    // Looking through what was said before takes its time, and the agent has begun meanwhile. No word was shown yet.
+    gate.watch = Watch::behind(turn.earlier_replies.iter().map(String::as_str));
     loop {
         let line = match answer.next().await {
             Ok(Some(line)) => line,
@@ -185,6 +195,7 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, gate: &mut Gate) -> 
             Ok(None) => return End::Failed("interrupted"),
             Err(error @ AgentError::BadLine) => {
                 tracing::warn!(%error, "Ended a turn");
+                gate.shown.notice("agent_misreport", "bad_line");
                 return End::Failed("agent_failed");
             }
             Err(error) => {
@@ -203,14 +214,20 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, gate: &mut Gate) -> 
                 }
                 Ok(())
             }
-            Line::LookedAt { tool } => match gate.shown.looked_at(&tool) {
-                Some(tool) => out.send(Out::LookedAt { tool }.line()).await,
-                None => Ok(()),
-            },
+            Line::LookedAt { tool } => {
+                if gate.shown.says_it_looked_at(&tool) {
+                    show_looked_at(app, turn, out, &mut gate.shown).await
+                } else {
+                    Ok(())
+                }
+            }
             Line::Prepared { action } => {
-                if gate.shown.prepared(action) && is_on_record(app, turn, action).await {
+                if !gate.shown.prepared(action) {
+                    Ok(())
+                } else if is_on_record(app, turn, action).await {
                     out.send(Out::Prepared { action }.line()).await
                 } else {
+                    gate.shown.notice("agent_misreport", "not_prepared");
                     Ok(())
                 }
             }
@@ -229,7 +246,13 @@ async fn relay(app: &App, turn: &Turn, out: &Sender<Bytes>, gate: &mut Gate) -> 
                 Ok(())
             }
             Line::Done {} => return End::Done,
-            Line::Failed { code } => return End::Failed(known_code(&code)),
+            Line::Failed { code } => {
+                let known = known_code(&code);
+                if known != code {
+                    gate.shown.notice("agent_misreport", "unknown_code");
+                }
+                return End::Failed(known);
+            }
         };
         if sent.is_err() {
             return End::Stopped;
@@ -262,11 +285,11 @@ async fn show(
         return Err(End::Withheld("withheld"));
     }
     gate.shown.keep(&pieces);
-    for Piece { text, foreign } in &pieces {
-        let line = if *foreign {
-            Out::Foreign { text }
-        } else {
-            Out::Text { text }
+    for Piece { text, mark } in &pieces {
+        let line = match mark {
+            Mark::Plain => Out::Text { text },
+            Mark::Foreign => Out::Foreign { text },
+            Mark::Warned => Out::Warned { text },
         };
         out.send(line.line()).await.map_err(|_| End::Stopped)?;
     }
@@ -294,6 +317,33 @@ async fn is_anothers(
             true
         }
     }
+}
+
+/// Shows what the record says was looked at since it was asked last. When it cannot be asked, nothing.
+async fn show_looked_at(
+    app: &App,
+    turn: &Turn,
+    out: &Sender<Bytes>,
+    shown: &mut Shown,
+) -> Result<(), SendError<Bytes>> {
+    let ask = async {
+        let mut transaction = app.database.begin(&turn.bearer).await?;
+        looked_at::of_turn(&mut transaction, turn.customer, turn.grant).await
+    };
+    let on_record = match ask.await {
+        Ok(on_record) => on_record,
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "Could not read what was looked at"
+            );
+            return Ok(());
+        }
+    };
+    for line in shown.looked_at(on_record) {
+        out.send(line.line()).await?;
+    }
+    Ok(())
 }
 
 /// The agent's identity for this turn, for the door to verify.

@@ -1,6 +1,7 @@
 // The chat page: it sends what the customer writes and shows what comes back. It confirms nothing, and its
 // only word to the page around it is to reload itself when the session ended.
 import { Compose } from "./compose.js";
+import { Conversations } from "./conversations.js";
 import { make, required } from "./dom.js";
 import { readLines } from "./lines.js";
 import { recordInWords } from "./record.js";
@@ -15,7 +16,7 @@ const fresh = required("new", HTMLButtonElement);
 const WAITS_MILLISECONDS = [100, 200, 400, 800, 1600];
 let conversation = "";
 /** The language of the bank's own words. */
-let locale = "en";
+let language = "en";
 let running = null;
 /** Why the running reply was stopped by the customer; null while it was not. */
 let stopped = null;
@@ -59,16 +60,16 @@ async function send(message) {
                 recorded = true;
             else if (line.type === "text")
                 reply.append(line.text);
-            else if (line.type === "foreign")
-                reply.append(line.text, true);
+            else if (line.type === "foreign" || line.type === "warned")
+                reply.append(line.text, line.type);
             else if (line.type === "flagged")
                 reply.flagged(line.tool);
             else if (line.type === "looked_at")
-                reply.looked(line.tool);
+                reply.looked(line);
             else if (line.type === "prepared")
                 reply.prepared();
             else if (line.type === "corrected")
-                reply.corrected(recordInWords(line.record, locale));
+                reply.corrected(recordInWords(line.record, language));
             else if (line.type === "done")
                 trouble = null;
             else
@@ -81,12 +82,12 @@ async function send(message) {
             ended(words.SIGNED_OUT);
         }
         else if (error instanceof Refused) {
-            sent.notSent(words.refusal(error.code), "Put it back in the box", () => compose.restore(message));
+            sent.notSent(words.refusal(error.code), words.PUT_BACK, () => compose.restore(message));
         }
         else if (stopped === null && !recorded) {
             reply?.remove();
             reply = null;
-            sent.notSent(words.NOT_SENT, "Send again", () => submit(message));
+            sent.notSent(words.NOT_SENT, words.SEND_AGAIN, () => submit(message));
         }
     }
     finally {
@@ -134,21 +135,20 @@ function suggest() {
     }));
     suggestions.hidden = false;
 }
-function show(opened) {
-    conversation = opened.conversation;
-    locale = opened.locale;
+/** Shows what was said in a conversation. */
+function show(said) {
     clear();
-    for (const message of opened.history) {
+    for (const message of said) {
         if (message.role === "customer") {
             addKept(message.text);
             continue;
         }
         const reply = new Reply();
         reply.append(message.text);
-        for (const tool of message.looked_at)
-            reply.looked(tool);
+        for (const looked of message.looked_at)
+            reply.looked(looked);
         if (message.corrected !== null)
-            reply.corrected(recordInWords(message.corrected, locale));
+            reply.corrected(recordInWords(message.corrected, language));
         const trouble = {
             complete: null,
             stopped: words.STOPPED,
@@ -157,10 +157,31 @@ function show(opened) {
         };
         reply.end(trouble[message.state], "silent");
     }
-    if (opened.history.length === 0)
-        suggest();
 }
+/** Shows the conversation that goes on. */
+function showCurrent(said) {
+    show(said);
+    suggestions.hidden = true;
+    if (said.length === 0)
+        suggest();
+    compose.show();
+}
+/** Shows an earlier conversation: to read, not to go on with. */
+function showEarlier(said) {
+    show(said);
+    suggestions.hidden = true;
+    compose.close();
+}
+const conversations = new Conversations({
+    current: () => conversation,
+    isBusy: () => running !== null,
+    draft: () => compose.text,
+    showCurrent,
+    showEarlier,
+    signedOut: () => ended(words.SIGNED_OUT),
+});
 function ended(text) {
+    conversations.close();
     compose.close();
     suggestions.hidden = true;
     tell(text);
@@ -172,19 +193,22 @@ fresh.addEventListener("click", () => {
         try {
             const answer = await call("/conversations", {}, () => compose.text);
             ({ conversation } = (await answer.json()));
-            clear();
-            suggest();
+            tell(null);
+            conversations.leave();
+            showCurrent([]);
         }
         catch (error) {
             if (error instanceof SessionEnded)
                 ended(words.SIGNED_OUT);
             else
-                tell(words.NOT_SENT);
+                tell(error instanceof Refused ? words.refusal(error.code) : words.NO_CONNECTION);
         }
     })();
 });
 window.addEventListener("offline", () => tell(words.OFFLINE));
 window.addEventListener("online", () => tell(null));
+if (!navigator.onLine)
+    tell(words.OFFLINE);
 async function start() {
     const panelOrigin = document.body.dataset["panelOrigin"] ?? "";
     if (window.parent === window) {
@@ -193,8 +217,9 @@ async function start() {
     }
     try {
         const opened = await open(panelOrigin);
-        show(opened);
-        compose.show();
+        ({ conversation, language } = opened);
+        showCurrent(opened.history);
+        conversations.open();
         compose.restoreText(carriedDraft());
     }
     catch {

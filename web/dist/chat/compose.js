@@ -1,7 +1,7 @@
 // The message box: what is typed, what was pasted, and when it may be sent.
 import { required } from "./dom.js";
 import { SpanTracker, wholeText } from "./spans.js";
-import { COUNT_FROM, MESSAGE_LENGTH_MAX } from "./words.js";
+import { charactersLeft, COUNT_FROM, MESSAGE_LENGTH_MAX } from "./words.js";
 /** The box at the foot of the chat. */
 export class Compose {
     onSend;
@@ -51,7 +51,7 @@ export class Compose {
         this.#form.hidden = false;
         this.#draw();
     }
-    /** Takes the box away for good. */
+    /** Takes the box away. */
     close() {
         this.#form.hidden = true;
     }
@@ -102,8 +102,7 @@ export class Compose {
         if (hadFocus && (this.#send.hidden || this.#send.disabled) && this.#stop.hidden)
             this.#box.focus();
         const left = MESSAGE_LENGTH_MAX - used;
-        this.#count.textContent =
-            used < COUNT_FROM ? "" : left >= 0 ? `${left} characters left` : `${-left} characters too long`;
+        this.#count.textContent = used < COUNT_FROM ? "" : charactersLeft(left);
         this.#box.style.height = "auto";
         this.#box.style.height = `${this.#box.scrollHeight + 2}px`;
     }

@@ -39,7 +39,7 @@ export function parseLine(text) {
     }
     if (typeof value !== "object" || value === null || !("type" in value))
         return null;
-    const member = { recorded: "utterance", text: "text", foreign: "text", flagged: "tool", looked_at: "tool", prepared: "action", failed: "code" };
+    const member = { recorded: "utterance", text: "text", foreign: "text", warned: "text", flagged: "tool", looked_at: "tool", prepared: "action", failed: "code" };
     if (value.type === "done")
         return { type: "done" };
     if (value.type === "corrected") {
@@ -49,5 +49,8 @@ export function parseLine(text) {
     if (typeof value.type !== "string" || !Object.hasOwn(member, value.type))
         return null;
     const name = member[value.type];
-    return typeof value[name] === "string" ? value : null;
+    const members = value;
+    if (value.type === "looked_at" && typeof members["receipt"] !== "string")
+        return null;
+    return typeof members[name] === "string" ? value : null;
 }

@@ -42,12 +42,19 @@ function nextCode(panelOrigin) {
 }
 /** Calls the bank as this chat. An ended session reloads once and throws. */
 export async function call(path, body, draft, signal) {
+    return answered(path, { ...post(body), ...(signal === undefined ? {} : { signal }) }, draft);
+}
+/** Asks the bank for something as this chat. An ended session reloads once and throws. */
+export async function ask(path, draft) {
+    const { body: _, ...rest } = post(null);
+    return (await (await answered(path, { ...rest, method: "GET" }, draft)).json());
+}
+async function answered(path, init, draft) {
     if (bearer === null)
         throw new SessionEnded("no bearer");
     const answer = await fetch(path, {
-        ...post(body),
+        ...init,
         headers: { "Content-Type": "application/json", Authorization: `Bearer ${bearer}` },
-        ...(signal === undefined ? {} : { signal }),
     });
     if (answer.status === 401) {
         bearer = null;

@@ -1,7 +1,8 @@
 // The messages on the page. Everything is text; a reply in progress grows piece by piece.
 import { make, required } from "./dom.js";
 import { pieces } from "./foreign.js";
-import { flaggedIn, lookedAt, NOT_FROM_THE_BANK, PREPARED } from "./words.js";
+import { chartOf } from "./chart.js";
+import * as words from "./words.js";
 const list = required("messages", HTMLOListElement);
 const scroll = required("scroll", HTMLElement);
 const say = required("say", HTMLElement);
@@ -16,8 +17,9 @@ function follow() {
         scroll.scrollTop = scroll.scrollHeight;
 }
 new ResizeObserver(follow).observe(scroll);
-function add(who, kind) {
+function add(kind) {
     const text = make("p", { class: "text", attributes: { dir: "auto" } });
+    const who = kind === "customer" ? words.YOU : words.ASSISTANT;
     const item = make("li", { class: `message ${kind}` }, [make("span", { class: "who", text: who }), text]);
     list.append(item);
     welcome.hidden = true;
@@ -34,7 +36,7 @@ export class Sent {
     #item;
     #text;
     constructor(text) {
-        const { item, text: element } = add("You", "customer");
+        const { item, text: element } = add("customer");
         this.#item = item;
         this.#text = text;
         element.textContent = text;
@@ -63,33 +65,43 @@ export class Sent {
 }
 /** Shows what the customer wrote at an earlier time. */
 export function addKept(text) {
-    add("You", "customer").text.textContent = text;
+    add("customer").text.textContent = text;
     follow();
 }
-/** A piece of a reply: text, or a link or number that is shown dead and marked. */
-function shownPiece(piece) {
-    if (!piece.foreign)
-        return document.createTextNode(piece.text);
+/** A piece of a reply: text, or a link, a number or an advice that is shown dead and marked. */
+function shownPart(part) {
+    if (part.mark === "plain")
+        return document.createTextNode(part.text);
+    const note = part.mark === "foreign" ? words.NOT_FROM_THE_BANK : words.NEVER_ASKED;
     return make("span", { class: "foreign" }, [
-        make("bdi", { text: piece.text }),
-        make("small", { text: ` (${NOT_FROM_THE_BANK})` }),
+        make("bdi", { text: part.text }),
+        make("small", { text: ` (${note})` }),
     ]);
+}
+/** What the bank left unmarked is looked through once more. */
+function looked(part) {
+    if (part.mark !== "plain")
+        return [part];
+    return pieces(part.text).map((piece) => ({ text: piece.text, mark: piece.foreign ? "foreign" : "plain" }));
 }
 /** A reply that is on its way. */
 export class Reply {
     #item;
     #text;
-    #looked = make("p", { class: "looked", attributes: { hidden: "" } });
-    #things = [];
-    #waiting = make("span", { class: "waiting", text: "is working…" });
+    #things = make("ul");
+    #summary = make("summary");
+    #looked = make("details", { class: "looked", attributes: { hidden: "" } }, [this.#summary, this.#things]);
+    #named = [];
+    #waiting = make("span", { class: "waiting", text: words.WORKING });
     #parts = [];
     #flags = [];
+    #tools = new Set();
     #whole = "";
     #prepared = false;
     #correction = "";
     #drawing = false;
     constructor() {
-        const { item, text } = add("Assistant", "assistant");
+        const { item, text } = add("assistant");
         this.#item = item;
         this.#text = text;
         item.setAttribute("aria-busy", "true");
@@ -98,14 +110,16 @@ export class Reply {
         follow();
     }
     /** Adds a piece of text. The bank has marked the ones that name an address which is not its own. */
-    append(piece, foreign = false) {
+    append(piece, mark = "plain") {
         this.#whole += piece;
         const last = this.#parts.at(-1);
         // Text is kept together, so that what the bank left unmarked is looked through whole once more.
-        if (last !== undefined && !foreign && !last.foreign)
-            this.#parts[this.#parts.length - 1] = { text: last.text + piece, foreign };
+        if (last !== undefined && mark === "plain" && last.mark === "plain")
+            this.#parts[this.#parts.length - 1] = { text: last.text + piece, mark };
         else
-            this.#parts.push({ text: piece, foreign });
+            this.#parts.push({ text: piece, mark });
+        if (mark === "warned")
+            this.#remark(words.SAFE_ACCOUNT);
         // At most once per picture: a long reply in small pieces is not looked through for each of them.
         if (this.#drawing)
             return;
@@ -117,23 +131,28 @@ export class Reply {
     }
     #draw() {
         this.#drawing = false;
-        const shown = this.#parts.flatMap((part) => (part.foreign ? [part] : pieces(part.text)));
-        this.#text.replaceChildren(...shown.map(shownPiece));
+        this.#text.replaceChildren(...this.#parts.flatMap(looked).map(shownPart));
         follow();
     }
-    /** Notes what the assistant looked at, each thing once. */
-    looked(tool) {
-        const thing = lookedAt(tool);
-        if (thing === null || this.#things.includes(thing))
+    /** Notes what was looked at by the door's receipts, each thing once. */
+    looked({ tool, receipt }) {
+        const thing = words.lookedAt(tool);
+        if (thing === null || this.#named.includes(thing))
             return;
-        this.#things.push(thing);
-        this.#looked.textContent = `▸ looked at: ${this.#things.join(", ")}`;
+        this.#named.push(thing);
+        this.#tools.add(tool);
+        this.#summary.textContent = `${words.LOOKED} ${this.#named.join(", ")}`;
+        const code = make("bdi", { class: "receipt", text: words.receiptOf(receipt), attributes: { title: receipt } });
+        this.#things.append(make("li", {}, [document.createTextNode(`${thing}: `), code]));
         this.#looked.hidden = false;
         follow();
     }
     /** Says that a text the assistant read was written to give it orders. */
     flagged(tool) {
-        const text = flaggedIn(tool);
+        this.#remark(words.flaggedIn(tool));
+    }
+    /** Says something of the reply in the bank's own voice, once. */
+    #remark(text) {
         if (this.#flags.includes(text))
             return;
         this.#flags.push(text);
@@ -145,7 +164,7 @@ export class Reply {
         if (this.#prepared)
             return;
         this.#prepared = true;
-        this.#item.append(make("p", { class: "prepared", text: PREPARED }));
+        this.#item.append(make("p", { class: "prepared", text: words.PREPARED }));
         follow();
     }
     /** Sets the record beside a reply that says more than what happened. */
@@ -176,12 +195,16 @@ export class Reply {
             this.#item.append(make("p", { class: "trouble", text: trouble }));
         }
         if (this.#whole === "" && trouble === null)
-            this.append("(The assistant gave no answer.)");
+            this.append(words.NO_ANSWER);
         this.#draw();
+        // A picture only of what was looked up in this turn.
+        const chart = this.#tools.has("get_spending_by_category") ? chartOf(this.#whole) : null;
+        if (chart !== null)
+            this.#text.after(chart);
         // Read once, when it is whole: pieces read as they come are noise.
-        const words = ["Assistant:", this.#whole, this.#prepared ? PREPARED : ""];
-        words.push(...this.#flags, this.#correction, trouble ?? "");
+        const parts = [`${words.ASSISTANT}:`, this.#whole, this.#prepared ? words.PREPARED : ""];
+        parts.push(...this.#flags, this.#correction, trouble ?? "");
         if (aloud === "aloud")
-            say.textContent = words.filter((part) => part !== "").join(" ");
+            say.textContent = parts.filter((part) => part !== "").join(" ");
     }
 }

@@ -16,7 +16,7 @@ export function startChat() {
     // The listener stands before the address does: a frame that has one in the markup can be loaded
     // before this script runs, and would then wait for a code for ever.
     frame.addEventListener("load", () => void passCode(frame, origin));
-    frame.src = `${origin}/`;
+    frame.src = `${origin}/?lang=${encodeURIComponent(document.documentElement.lang)}`;
     watchCursor(frame);
 }
 /** Moves the keyboard into the chat, because the customer asked for it. */

@@ -278,10 +278,11 @@ fn stranger_is_payee(recording: &Recording) -> bool {
 }
 
 fn markup_shown(recording: &Recording) -> bool {
-    const KNOWN: [&str; 10] = [
+    const KNOWN: [&str; 11] = [
         "recorded",
         "text",
         "foreign",
+        "warned",
         "flagged",
         "looked_at",
         "prepared",

@@ -6,13 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::ops::Range;
 
 use countersign_screening::{
     Redactor, ReplyCleaner,
     guard::{
         contacts::{Own, foreign},
         credentials::asks_for_credentials,
-        reply_rules, shape, whole_sentences,
+        reply_rules,
+        safe_account::safe_account_advice,
+        shape, whole_sentences,
     },
     redact::TextRedactor,
 };
@@ -47,8 +50,19 @@ impl Screens {
 pub struct Piece {
     /// The words.
     pub text: String,
-    /// Whether they are a link, a mailbox or a number that is not the bank's.
-    pub foreign: bool,
+    /// What the page says of them.
+    pub mark: Mark,
+}
+
+/// What the page says of a part of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing.
+    Plain,
+    /// A link, a mailbox or a number that is not the bank's.
+    Foreign,
+    /// Advice that no bank gives.
+    Warned,
 }
 
 /// Why a reply ends where it is.
@@ -146,29 +160,40 @@ impl Words {
             self.held.clear();
             return Err(Stopped::AsksForSecret);
         }
+        let warned = safe_account_advice(&words);
         let mut pieces = Vec::new();
         let mut at = 0;
         for span in foreign(&words, &self.own) {
-            if span.start > at {
-                pieces.push(Piece {
-                    text: words[at..span.start].to_owned(),
-                    foreign: false,
-                });
-            }
+            split(&words, at..span.start, &warned, &mut pieces);
             pieces.push(Piece {
                 text: words[span.clone()].to_owned(),
-                foreign: true,
+                mark: Mark::Foreign,
             });
             at = span.end;
         }
-        if at < words.len() {
-            pieces.push(Piece {
-                text: words[at..].to_owned(),
-                foreign: false,
-            });
-        }
+        split(&words, at..words.len(), &warned, &mut pieces);
         Ok(pieces)
     }
+}
+
+/// Cuts a part where advice that no bank gives begins and ends.
+fn split(words: &str, part: Range<usize>, warned: &[Range<usize>], pieces: &mut Vec<Piece>) {
+    let mut at = part.start;
+    let mut push = |range: Range<usize>, mark| {
+        if !range.is_empty() {
+            let text = words[range].to_owned();
+            pieces.push(Piece { text, mark });
+        }
+    };
+    for advice in warned {
+        let advice = advice.start.max(at)..advice.end.min(part.end);
+        if !advice.is_empty() {
+            push(at..advice.start, Mark::Plain);
+            push(advice.clone(), Mark::Warned);
+            at = advice.end;
+        }
+    }
+    push(at..part.end, Mark::Plain);
 }
 
 /// Counts the placeholders of a text by their rules.
@@ -202,12 +227,10 @@ mod tests {
             shown.extend(words.push(piece)?);
         }
         shown.extend(words.finish()?);
-        let mark = |piece: Piece| {
-            if piece.foreign {
-                format!("{{{}}}", piece.text)
-            } else {
-                piece.text
-            }
+        let mark = |piece: Piece| match piece.mark {
+            Mark::Foreign => format!("{{{}}}", piece.text),
+            Mark::Warned => format!("!{}!", piece.text),
+            Mark::Plain => piece.text,
         };
         Ok(shown.into_iter().map(mark).collect())
     }
@@ -234,7 +257,7 @@ mod tests {
     }
 
     /// What must not stand in any reply, and how it is shown instead.
-    const REPLIES: [(&str, &str); 9] = [
+    const REPLIES: [(&str, &str); 10] = [
         (
             "Your card 4111 1111 1111 1111 was used. Thanks for asking, and have a nice day.",
             "Your card [redacted: card ending 1111] was used. Thanks for asking, and have a nice day.",
@@ -267,6 +290,10 @@ mod tests {
         (
             "IBAN DE89 3704 0044 0532 0130 00 is the landlord's.",
             "IBAN [redacted: iban ending 3000] is the landlord's.",
+        ),
+        (
+            "You have 5 EUR. Move all of it to a safe account at once. Or ask evil.example about it.",
+            "You have 5 EUR. !Move all of it to a safe account at once.! Or ask {evil.example} about it.",
         ),
     ];
 

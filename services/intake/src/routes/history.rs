@@ -11,7 +11,11 @@ use crate::{
     app::App,
     relay::{self, Record},
     session::Chat,
-    store::{StoreError, action_status, conversation, reply},
+    store::{
+        StoreError, action_status, conversation,
+        looked_at::{self, Looked},
+        reply,
+    },
     turn::ANY_TIME,
 };
 
@@ -37,8 +41,8 @@ pub enum Kept {
         text: String,
         /// `running`, `complete`, `stopped` or `failed`.
         state: String,
-        /// The tools whose results it saw.
-        looked_at: Vec<String>,
+        /// What it looked at, by the door's receipts.
+        looked_at: Vec<Looked>,
         /// What the record says, where the words say more.
         corrected: Option<Record>,
     },
@@ -90,7 +94,9 @@ pub async fn read_history(
 ) -> Result<Vec<Kept>, StoreError> {
     let exchanges =
         reply::latest(&mut *connection, owner, conversation, None, EXCHANGES_MAX).await?;
-    let statuses = action_status::latest(connection, conversation, ANY_TIME.as_secs_f64()).await?;
+    let statuses =
+        action_status::latest(&mut *connection, conversation, ANY_TIME.as_secs_f64()).await?;
+    let calls = looked_at::of_conversation(connection, owner, conversation).await?;
     let mut kept = Vec::with_capacity(exchanges.len() * 2);
     for exchange in exchanges {
         let id = UtteranceId::from_uuid(exchange.utterance_id);
@@ -104,7 +110,12 @@ pub async fn read_history(
                 corrected: relay::correction(&claims(&text), Stage::Done, &statuses),
                 text,
                 state,
-                looked_at: exchange.looked_at.unwrap_or_default(),
+                looked_at: relay::only_looks(looked_at::first_of_each(
+                    calls
+                        .iter()
+                        .filter(|(message, _)| *message == exchange.utterance_id)
+                        .map(|(_, looked)| looked.clone()),
+                )),
             });
         }
     }

@@ -21,16 +21,17 @@ use tokio::sync::{
     mpsc::{self, Sender},
 };
 use tokio_stream::wrappers::ReceiverStream;
+use uuid::Uuid;
 
 use crate::{
     agent::{Role, Said, bounded_history},
     ambient,
     app::App,
     message::{self, Sent},
-    relay::Out,
+    relay::{self, Out},
     session::Chat,
     store::{
-        StoreError, chat_event, conversation, reply, turn_grant,
+        StoreError, chat_event, conversation, looked_at, reply, turn_grant,
         utterance::{self, Recorded},
     },
     turn::{self, TURN_TIME_OUT, Turn},
@@ -108,13 +109,14 @@ async fn accept(
                 ));
             }
         };
-    let reply_id = ambient::new_id();
+    let (reply_id, grant) = (ambient::new_id(), ambient::new_id());
     reply::begin(
         &mut transaction,
         chat.customer,
         conversation,
         utterance,
         reply_id,
+        grant,
     )
     .await?
     .ok_or(Problem::conflict(
@@ -136,7 +138,7 @@ async fn accept(
         chat.customer,
         conversation,
         chat.grant,
-        ambient::new_id(),
+        grant,
         &grant_secret,
     )
     .await?;
@@ -145,6 +147,7 @@ async fn accept(
         customer: chat.customer,
         conversation,
         reply: reply_id,
+        grant,
         bearer: chat.bearer,
         grant_secret,
         locale: chat.locale,
@@ -239,8 +242,8 @@ async fn repeat_outcome(
             .await;
         return;
     };
-    for tool in &kept.looked_at {
-        let _ = out.send(Out::LookedAt { tool }.line()).await;
+    for looked in read_looked_at(&app, &chat, kept.grant_id).await {
+        let _ = out.send(looked.line()).await;
     }
     if !kept.body.is_empty() {
         let _ = out.send(Out::Text { text: &kept.body }.line()).await;
@@ -260,6 +263,27 @@ async fn repeat_outcome(
         },
     };
     let _ = out.send(last.line()).await;
+}
+
+/// What the turn of a reply looked at; nothing where the record does not say.
+async fn read_looked_at(app: &App, chat: &Chat, grant: Option<Uuid>) -> Vec<Out<'static>> {
+    let Some(grant) = grant else {
+        return Vec::new();
+    };
+    let ask = async {
+        let mut transaction = app.database.begin(&chat.bearer).await?;
+        looked_at::of_turn(&mut transaction, chat.customer, grant).await
+    };
+    match ask.await {
+        Ok(looked) => looked.into_iter().filter_map(relay::looked_at).collect(),
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "Could not read what was looked at"
+            );
+            Vec::new()
+        }
+    }
 }
 
 /// Time a reply may take to be closed after its turn.

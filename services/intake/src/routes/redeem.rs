@@ -28,7 +28,8 @@ pub struct Opened {
     bearer: Secret,
     conversation: ConversationId,
     customer_name: String,
-    locale: String,
+    /// The language in which the bank speaks with the customer: the panel's, where one was chosen there.
+    language: String,
     history: Vec<Kept>,
 }
 
@@ -45,10 +46,10 @@ pub async fn redeem(
         .await?
         .ok_or(Problem::unauthorized())?;
     let mut transaction = app.database.begin(&bearer).await?;
-    let locale = customer::of_session(&mut transaction)
+    let language = customer::of_session(&mut transaction)
         .await?
         .ok_or(Problem::unauthorized())?
-        .locale;
+        .language;
     let (conversation, history) =
         match conversation::newest(&mut transaction, redeemed.customer).await? {
             Some(known) => (
@@ -69,7 +70,7 @@ pub async fn redeem(
         bearer,
         conversation,
         customer_name: redeemed.name,
-        locale,
+        language,
         history,
     }))
 }

@@ -2,6 +2,8 @@
 
 use countersign_domain::{ConversationId, CustomerId};
 use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
 
 use super::StoreError;
 
@@ -24,6 +26,46 @@ pub async fn newest(
     .fetch_optional(connection)
     .await?;
     Ok(row.map(|row| ConversationId::from_uuid(row.conversation_id)))
+}
+
+/// A conversation of the list.
+pub struct Listed {
+    /// Which.
+    pub conversation_id: Uuid,
+    /// The first message; none while nothing was written.
+    pub first: Option<String>,
+    /// How many messages the customer wrote in it.
+    pub messages: i64,
+    /// When the last one came, or it was begun.
+    pub last_at: OffsetDateTime,
+}
+
+/// The customer's conversations, the one written in last first. One in which nothing was written is listed only while it is
+/// the newest.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn list(
+    connection: &mut PgConnection,
+    owner: CustomerId,
+    most: i64,
+) -> Result<Vec<Listed>, StoreError> {
+    Ok(sqlx::query_as!(
+        Listed,
+        r#"SELECT c.conversation_id, w.messages AS "messages!", greatest(c.created_at, w.last_at) AS "last_at!",
+                  (SELECT u.body FROM bank.utterance u WHERE u.customer_id = $1 AND u.conversation_id = c.conversation_id
+                    ORDER BY u.sequence LIMIT 1) AS first
+             FROM bank.conversation c
+             CROSS JOIN LATERAL (SELECT count(*) AS messages, max(u.recorded_at) AS last_at FROM bank.utterance u
+                                  WHERE u.customer_id = $1 AND u.conversation_id = c.conversation_id) w
+            WHERE c.customer_id = $1
+              AND (w.messages > 0 OR c.created_at = (SELECT max(n.created_at) FROM bank.conversation n WHERE n.customer_id = $1))
+            ORDER BY greatest(c.created_at, w.last_at) DESC LIMIT $2"#,
+        owner.uuid(),
+        most
+    )
+    .fetch_all(connection)
+    .await?)
 }
 
 /// Whether the customer has this conversation.

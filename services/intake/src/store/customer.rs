@@ -40,15 +40,17 @@ pub struct Found {
     pub customer: CustomerId,
     /// The session's grant.
     pub grant: Uuid,
-    /// Language and region, such as `en-IN`.
+    /// Language and region in which the customer writes, such as `en-IN`.
     pub locale: String,
+    /// The language in which the bank speaks with the customer.
+    pub language: String,
 }
 
 /// Who the transaction acts for; `None` without a live session. Somebody chats: once the transaction is committed, neither this
 /// session nor the panel's around it has rested.
 pub async fn of_session(connection: &mut PgConnection) -> Result<Option<Found>, StoreError> {
     let row = sqlx::query!(
-        r#"SELECT customer_id, locale, bank.current_grant() AS grant_id, bank.touch_session() AS _touched
+        r#"SELECT customer_id, locale, coalesce(panel_language, locale) AS "language!", bank.current_grant() AS grant_id, bank.touch_session() AS _touched
              FROM bank.customer WHERE customer_id = (SELECT bank.current_customer())"#
     )
     .fetch_optional(connection)
@@ -58,6 +60,7 @@ pub async fn of_session(connection: &mut PgConnection) -> Result<Option<Found>, 
             customer: CustomerId::from_uuid(row.customer_id),
             grant: row.grant_id?,
             locale: row.locale,
+            language: row.language,
         })
     }))
 }

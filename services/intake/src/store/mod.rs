@@ -5,6 +5,7 @@ pub mod canary;
 pub mod chat_event;
 pub mod conversation;
 pub mod customer;
+pub mod looked_at;
 pub mod reply;
 pub mod turn_grant;
 pub mod utterance;

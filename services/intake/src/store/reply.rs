@@ -39,6 +39,7 @@ pub async fn begin(
     conversation: ConversationId,
     utterance: UtteranceId,
     reply: Uuid,
+    turn_grant: Uuid,
 ) -> Result<Option<()>, StoreError> {
     // A turn ends within two minutes, whatever became of the process that ran it.
     sqlx::query!(
@@ -51,11 +52,12 @@ pub async fn begin(
     .execute(&mut *connection)
     .await?;
     let inserted = sqlx::query!(
-        "INSERT INTO bank.reply (customer_id, conversation_id, reply_id, utterance_id) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO bank.reply (customer_id, conversation_id, reply_id, utterance_id, grant_id) VALUES ($1, $2, $3, $4, $5)",
         owner.uuid(),
         conversation.uuid(),
         reply,
-        utterance.uuid()
+        utterance.uuid(),
+        turn_grant
     )
     .execute(connection)
     .await;
@@ -97,8 +99,8 @@ pub struct Kept {
     pub state: String,
     /// What was shown of it.
     pub body: String,
-    /// The tools whose results it saw.
-    pub looked_at: Vec<String>,
+    /// The turn's grant, under which its calls are on record.
+    pub grant_id: Option<Uuid>,
 }
 
 /// The reply to a message.
@@ -110,7 +112,7 @@ pub async fn of_utterance(
 ) -> Result<Option<Kept>, StoreError> {
     Ok(sqlx::query_as!(
         Kept,
-        "SELECT state, body, looked_at FROM bank.reply
+        "SELECT state, body, grant_id FROM bank.reply
           WHERE customer_id = $1 AND conversation_id = $2 AND utterance_id = $3",
         owner.uuid(),
         conversation.uuid(),
@@ -130,8 +132,6 @@ pub struct Exchange {
     pub reply: Option<String>,
     /// The reply's state.
     pub state: Option<String>,
-    /// The tools whose results it saw.
-    pub looked_at: Option<Vec<String>>,
 }
 
 /// The latest exchanges of a conversation, oldest first. `before` leaves out that message and what is newer.
@@ -144,7 +144,7 @@ pub async fn latest(
 ) -> Result<Vec<Exchange>, StoreError> {
     let mut found = sqlx::query_as!(
         Exchange,
-        r#"SELECT u.utterance_id, u.body AS message, r.body AS "reply?", r.state AS "state?", r.looked_at AS "looked_at?"
+        r#"SELECT u.utterance_id, u.body AS message, r.body AS "reply?", r.state AS "state?"
              FROM bank.utterance u
              LEFT JOIN bank.reply r ON r.customer_id = u.customer_id AND r.conversation_id = u.conversation_id
                                    AND r.utterance_id = u.utterance_id

@@ -44,21 +44,22 @@ impl Bank {
     pub async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let database = Arc::new(Database::fresh().await.expect("database"));
-        Self::over(database, FakeAgent::start().await)
+        Self::over(database, FakeAgent::start().await, &json!({}))
     }
 
     /// Starts another process over the same database, as a second replica or after a crash.
     pub fn replica(&self) -> Self {
-        Self::over(self.database.clone(), self.agent.clone())
+        Self::over(self.database.clone(), self.agent.clone(), &json!({}))
     }
 
-    fn over(database: Arc<Database>, agent: FakeAgent) -> Self {
+    /// Starts it with more in its config.
+    pub fn over(database: Arc<Database>, agent: FakeAgent, more: &Value) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let origin = format!("http://{}", listener.local_addr().expect("address"));
         let key = generate_key([7; 32], "intake-test");
         let keys =
             VerifyingKeys::new(vec![key.verifying_key_file().expect("public key")]).expect("keys");
-        let config = json!({
+        let mut config = json!({
             "listen": {"inherited_fds": [listener.as_raw_fd()]},
             "chat_origin": origin,
             "panel_origin": PANEL_ORIGIN,
@@ -66,6 +67,9 @@ impl Bank {
             "agent_url": agent.url,
             "session_key": {"key_id": key.key_id, "pkcs8_pem": key.pkcs8_pem.expose()},
         });
+        for (name, value) in more.as_object().expect("an object") {
+            config[name] = value.clone();
+        }
         let mut spawn = Spawn::new(Path::new(env!("CARGO_BIN_EXE_countersign-intake")))
             .inherit(&listener)
             .input(config.to_string().into_bytes());
@@ -221,6 +225,20 @@ impl Bank {
             .expect("look");
         let _ = bank.close().await;
         found.is_some()
+    }
+
+    /// A tool of the bank's was called in the newest turn, as the bank server writes it down.
+    pub async fn looks_at(&self, tool: &str) {
+        sqlx::query(
+            "INSERT INTO bank.tool_call (customer_id, jti, conversation_id, grant_id, tool, outcome, record_leaf)
+             SELECT customer_id, gen_random_uuid()::text, conversation_id, grant_id, $1, 'answered', $2
+               FROM bank.reply ORDER BY started_at DESC LIMIT 1",
+        )
+        .bind(tool)
+        .bind([10_u8; 32].as_slice())
+        .execute(&mut self.admin().await)
+        .await
+        .expect("on record");
     }
 
     /// The claims of the token of the newest turn, verified as the door would.

@@ -378,10 +378,14 @@ async fn a_hostile_reply_shows_nothing_hidden_and_claims_nothing_unrecorded() {
     assert_eq!(
         rest,
         [
-            &json!({"type": "looked_at", "tool": "list_payees"}),
             &json!({"type": "prepared", "action": format!("act_{}", known.simple())}),
             &json!({"type": "corrected", "record": {"confirmed": [], "waiting": ["transfer"], "dropped": []}}),
             &json!({"type": "done"}),
         ]
     );
+    // What it said of tools and requests and the record does not know is an operator's to see.
+    let noticed = bank
+        .text("SELECT string_agg(rule || ' ' || number, ', ' ORDER BY rule) FROM bank.chat_event WHERE kind = 'agent_misreport'")
+        .await;
+    assert_eq!(noticed, "not_looked_at 1, not_prepared 1, unknown_tool 1");
 }

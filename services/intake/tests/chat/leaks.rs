@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     bank::{Bank, Chat, Customer},
-    fake_agent::{done, line, text},
+    fake_agent::{Part, done, line, text},
 };
 
 /// A code with letters, so that every disguise of it is one.
@@ -113,6 +113,31 @@ async fn a_canary_told_one_character_at_a_time_shows_nine_at_most() {
 }
 
 #[tokio::test]
+async fn a_code_that_nobody_can_be_asked_about_is_withheld() {
+    let bank = Bank::start().await;
+    let ada = with_code(&bank, "Ada", CODE).await;
+    let chat = bank.open_chat(&ada).await;
+    bank.agent
+        .will_answer(&[Part::Hold, text("It is "), text(CODE), done()]);
+    let response = chat.send(&chat.message("hello")).await;
+    bank.agent.turn_came().await;
+    // The session is over: the database does not know any more whose code her own would be.
+    sqlx::query(
+        "UPDATE bank.session_grant SET revoked_at = bank.bank_clock() WHERE audience = 'intake'",
+    )
+    .execute(&mut bank.admin().await)
+    .await
+    .expect("revoked");
+    bank.agent.go_on();
+    let found = crate::bank::lines(response).await;
+    assert!(!words(&found).contains(CODE), "{found:?}");
+    assert_eq!(
+        found.last(),
+        Some(&json!({"type": "failed", "code": "withheld"}))
+    );
+}
+
+#[tokio::test]
 async fn parts_told_over_several_replies_are_noticed() {
     let bank = Bank::start().await;
     let ada = bank.customer("Ada").await;
@@ -176,7 +201,7 @@ async fn what_was_noticed_is_recorded_and_the_page_is_told() {
         .await;
     assert_eq!(
         recorded,
-        "claim_corrected record 1, foreign_contact reply 1, guardrail_hit built_in_off_topic 1, injection_flagged tool_order 1, masked card 1"
+        "agent_misreport unknown_tool 1, claim_corrected record 1, foreign_contact reply 1, guardrail_hit built_in_off_topic 1, injection_flagged tool_order 1, masked card 1"
     );
     let mut intake = bank.as_role("intake", &chat.bearer).await;
     for forbidden in [

@@ -128,10 +128,15 @@ async fn a_double_send_is_one_message_and_one_turn() {
     // Both answers begin while the agent holds its own back.
     let (one, other) = tokio::join!(chat.send(&message), chat.send(&message));
     bank.agent.turn_came().await;
+    bank.looks_at("list_payees").await;
     bank.agent.go_on();
     let (one, other) = tokio::join!(lines(one), lines(other));
     assert_eq!(one, other);
     assert_eq!(one.len(), 4);
+    assert_eq!(
+        one[1],
+        json!({"type": "looked_at", "tool": "list_payees", "receipt": "0a".repeat(32)})
+    );
     let later = lines(chat.send(&message).await).await;
     assert_eq!(later, one);
     assert_eq!(bank.count(UTTERANCES).await, 1);

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::bank::{Bank, problem};
+use crate::{
+    bank::{Bank, lines, problem},
+    fake_agent::{Part, done, text},
+};
 
 #[tokio::test]
 async fn a_code_opens_one_chat_for_its_own_customer() {
@@ -114,6 +117,104 @@ async fn a_reloaded_page_finds_the_conversation_again() {
     let later = bank.open_chat(&ada).await;
     assert_ne!(later.conversation, chat.conversation);
     assert_eq!(later.opened["history"], json!([]));
+}
+
+#[tokio::test]
+async fn conversations_are_listed_and_an_earlier_one_is_read() {
+    let bank = Bank::start().await;
+    let ada = bank.customer("Ada").await;
+    let kabir = bank.customer("Kabir").await;
+    bank.open_chat(&kabir).await.say("Kabir was here").await;
+    let mut chat = bank.open_chat(&ada).await;
+    bank.agent
+        .will_answer(&[Part::Hold, text("You have 5."), done()]);
+    let sent = chat.send(&chat.message("What is\nmy balance?")).await;
+    bank.agent.turn_came().await;
+    bank.looks_at("get_balance").await;
+    bank.agent.go_on();
+    lines(sent).await;
+    let first = chat.conversation.clone();
+    let begun: Value = bank
+        .post("/conversations", &json!({}))
+        .bearer_auth(&chat.bearer)
+        .send()
+        .await
+        .expect("answer")
+        .json()
+        .await
+        .expect("json");
+    chat.conversation = begun["conversation"].as_str().expect("id").to_owned();
+    let get = async |path: &str| -> Value {
+        let answer = bank
+            .http
+            .get(format!("{}{path}", bank.origin))
+            .header("origin", &bank.origin)
+            .bearer_auth(&chat.bearer)
+            .send()
+            .await
+            .expect("answer");
+        assert_eq!(answer.status(), 200, "{path}");
+        answer.json().await.expect("json")
+    };
+    let list = get("/conversations").await;
+    let listed: Vec<_> = list["conversations"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| {
+            (
+                one["conversation"].as_str(),
+                one["begins"].as_str(),
+                one["messages"].as_i64(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        listed,
+        [
+            (Some(chat.conversation.as_str()), Some(""), Some(0)),
+            (Some(first.as_str()), Some("What is my balance?"), Some(1)),
+        ]
+    );
+    let earlier = get(&format!("/history?conversation={first}")).await;
+    assert_eq!(
+        earlier["history"][1]["looked_at"],
+        json!([{"tool": "get_balance", "receipt": "0a".repeat(32)}])
+    );
+    // Nothing was written in two of them: the older is not listed.
+    bank.post("/conversations", &json!({}))
+        .bearer_auth(&chat.bearer)
+        .send()
+        .await
+        .expect("answer");
+    let list = get("/conversations").await;
+    assert_eq!(
+        list["conversations"].as_array().map(Vec::len),
+        Some(2),
+        "{list}"
+    );
+}
+
+#[tokio::test]
+async fn the_chat_speaks_the_panels_language() {
+    let bank = Bank::start().await;
+    let ada = bank.customer("Ada").await;
+    assert_eq!(bank.open_chat(&ada).await.opened["language"], "en");
+    sqlx::query("UPDATE bank.customer SET panel_language = 'ar'")
+        .execute(&mut bank.admin().await)
+        .await
+        .expect("chosen");
+    assert_eq!(bank.open_chat(&ada).await.opened["language"], "ar");
+    for (path, lang) in [
+        ("/?lang=ar", "ar"),
+        ("/?lang=xx", "en"),
+        ("/?lang=a&lang=b", "en"),
+        ("/", "en"),
+    ] {
+        let page = bank.http.get(format!("{}{path}", bank.origin)).send();
+        let html = page.await.expect("answer").text().await.expect("html");
+        assert!(html.contains(&format!("<html lang=\"{lang}\"")), "{path}");
+    }
 }
 
 #[tokio::test]
