@@ -1,7 +1,7 @@
 //! The dashboard's config: one JSON object, secrets included, read once at start.
 
 use countersign_domain::Secret;
-use countersign_serve::Listen;
+use countersign_serve::{Listen, NumbersAt};
 use serde::Deserialize;
 
 use crate::door::DoorPlaces;
@@ -21,4 +21,7 @@ pub struct Config {
     /// Where the door tells its numbers, and where calls are approved. Without it the pages say that they do not know.
     #[serde(default)]
     pub door: Option<DoorPlaces>,
+    /// Where this process tells its own numbers, on loopback; nowhere without it.
+    #[serde(default)]
+    pub metrics: NumbersAt,
 }

@@ -12,6 +12,7 @@ mod cookie;
 mod csv;
 mod door;
 mod explain;
+mod metrics;
 mod page;
 mod router;
 mod routes;
@@ -43,6 +44,9 @@ async fn main() -> anyhow::Result<()> {
     // One provider for all TLS that this process speaks: the identity provider's.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let login = sign_in::provider(&config)?;
+    let metrics: Arc<metrics::Metrics> = Arc::default();
+    let told = Arc::clone(&metrics);
+    countersign_serve::numbers::serve(config.metrics.open().await?, move || told.text())?;
     let router = router::router(
         App {
             pool,
@@ -50,7 +54,11 @@ async fn main() -> anyhow::Result<()> {
         },
         &config.dashboard_origin,
         login,
-    );
+    )
+    .layer(axum::middleware::from_fn_with_state(
+        metrics,
+        metrics::count,
+    ));
     let listeners = countersign_serve::open(&config.listen).await?;
     countersign_serve::run("dashboard", listeners, router).await
 }

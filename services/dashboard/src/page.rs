@@ -11,10 +11,11 @@ use countersign_serve::Problem;
 use crate::{app::App, assets, cookie, session, session::Operator};
 
 /// The places an operator can go, with their addresses.
-const PLACES: [(&str, &str); 6] = [
+const PLACES: [(&str, &str); 7] = [
     ("/", "Overview"),
     ("/history", "History"),
     ("/alarms", "Alarms"),
+    ("/calls", "Calls"),
     ("/door", "Door"),
     ("/explain", "Explain"),
     ("/reads", "Reads"),

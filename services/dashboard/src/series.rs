@@ -58,7 +58,7 @@ impl Span {
 }
 
 /// A series the page has, by the name of its rows: what it is, and where the rows behind it are.
-pub const SERIES: [(&str, &str, &str); 11] = [
+pub const SERIES: [(&str, &str, &str); 15] = [
     (
         "request_created",
         "Requests made",
@@ -94,6 +94,22 @@ pub const SERIES: [(&str, &str, &str); 11] = [
         "Canary alarms in tool calls",
         "/alarms?kind=call_canary",
     ),
+    (
+        "turned_away",
+        "Calls turned away",
+        "/alarms?kind=turned_away",
+    ),
+    (
+        "agent_misreport",
+        "Untrue reports of the assistant",
+        "/alarms?kind=agent_misreport",
+    ),
+    (
+        "scam_advice",
+        "Advice that only a swindler gives",
+        "/alarms?kind=scam_advice",
+    ),
+    ("tool_call", "Calls of the bank's tools", "/calls?"),
 ];
 
 /// One part of a series.
@@ -208,6 +224,12 @@ pub async fn read(
                     WHERE recorded_at > bank.bank_clock() - make_interval(secs => $2)
                    UNION ALL
                    SELECT 'call_canary', recorded_at, 1 FROM bank.call_alarm
+                    WHERE recorded_at > bank.bank_clock() - make_interval(secs => $2)
+                   UNION ALL
+                   SELECT 'turned_away', recorded_at, 1 FROM bank.turned_away
+                    WHERE recorded_at > bank.bank_clock() - make_interval(secs => $2)
+                   UNION ALL
+                   SELECT 'tool_call', recorded_at, 1 FROM bank.tool_call
                     WHERE recorded_at > bank.bank_clock() - make_interval(secs => $2)) AS happened
             GROUP BY 1, 2"#,
         part,
@@ -238,7 +260,7 @@ pub async fn read(
     .await?;
     let found: Vec<(i32, i64)> = replies.iter().map(|row| (row.age, row.p99)).collect();
     let slowest = found.iter().map(|(_, p99)| *p99).max().unwrap_or(0);
-    let what = "Time of a reply, 99th percentile, milliseconds (the total is the slowest part)";
+    let what = "Time of a reply, 99th percentile, milliseconds (the number is the slowest part)";
     all.push(series(
         "reply_p99_ms",
         what,

@@ -1,10 +1,11 @@
-//! `GET /find?q=…`: a request by its id, its receipt's address, its receipt's short code or the leaf of one of its events.
+//! `GET /find?q=…`: a request by its id, its receipt's address, its receipt's short code the leaf of one of its events, or the
+//! leaf of a call in the door's record.
 
 use axum::{
     extract::{Query, State},
     response::{IntoResponse, Redirect, Response},
 };
-use countersign_domain::ActionId;
+use countersign_domain::{ActionId, ConversationId};
 use serde::Deserialize;
 
 use crate::{app::App, page::PageError, session, session::Operator};
@@ -50,8 +51,19 @@ pub async fn find_action(
             leaf
         )
         .fetch_optional(&mut *transaction)
-        .await?
-        .ok_or(PageError::NotFound)?;
+        .await?;
+        let Some(found) = found else {
+            // A receipt of the door's: the call it is of, in its conversation.
+            let conversation = sqlx::query_scalar!(
+                "SELECT conversation_id FROM bank.tool_call WHERE record_leaf = $1 LIMIT 1",
+                leaf
+            )
+            .fetch_optional(&mut *transaction)
+            .await?
+            .ok_or(PageError::NotFound)?;
+            let conversation = ConversationId::from_uuid(conversation);
+            return Ok(Redirect::to(&format!("/calls?conversation={conversation}")).into_response());
+        };
         transaction.rollback().await?;
         let action = ActionId::from_uuid(found);
         return Ok(Redirect::to(&format!("/actions/{action}")).into_response());

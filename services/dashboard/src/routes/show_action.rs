@@ -6,7 +6,7 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
-use countersign_domain::{ActionId, CustomerId};
+use countersign_domain::{ActionId, ConversationId, CustomerId};
 use uuid::Uuid;
 
 use super::show_overview::shown;
@@ -32,6 +32,7 @@ struct Page {
     shell: Shell,
     action: String,
     customer: String,
+    conversation: String,
     kind: String,
     state: String,
     reason: String,
@@ -61,7 +62,7 @@ pub async fn show_action(
     let action: ActionId = action.parse().map_err(|_| PageError::NotFound)?;
     let mut transaction = session::begin(&app.pool, &operator.secret).await?;
     let row = sqlx::query!(
-        "SELECT customer_id, kind, state, reason, created_at, superseded_by FROM bank.pending_action WHERE action_id = $1",
+        "SELECT customer_id, conversation_id, kind, state, reason, created_at, superseded_by FROM bank.pending_action WHERE action_id = $1",
         action.uuid()
     )
     .fetch_optional(&mut *transaction)
@@ -87,6 +88,7 @@ pub async fn show_action(
         shell: Shell::signed_in(&operator, ""),
         action: action.to_string(),
         customer: CustomerId::from_uuid(row.customer_id).to_string(),
+        conversation: ConversationId::from_uuid(row.conversation_id).to_string(),
         kind: row.kind,
         state: row.state,
         reason: row.reason.unwrap_or_default(),

@@ -82,10 +82,11 @@ pub async fn show_alarms(
     let counts = sqlx::query!(
         r#"SELECT kind AS "kind!", rule AS "rule!", count(*) AS "replies!", sum(number)::bigint AS "count!"
              FROM (SELECT kind, rule, number, recorded_at FROM bank.chat_event
-                   UNION ALL SELECT 'call_canary', side || '_' || tool, 1, recorded_at FROM bank.call_alarm) AS noticed
+                   UNION ALL SELECT 'call_canary', side || '_' || tool, 1, recorded_at FROM bank.call_alarm
+                   UNION ALL SELECT 'turned_away', reason || '_' || tool, 1, recorded_at FROM bank.turned_away) AS noticed
             WHERE recorded_at > bank.bank_clock() - interval '24 hours'
             GROUP BY kind, rule
-            ORDER BY kind IN ('canary_alarm', 'call_canary') DESC, kind = 'secret_asked' DESC, sum(number) DESC, rule"#
+            ORDER BY kind IN ('canary_alarm', 'call_canary') DESC, kind = 'secret_asked' DESC, kind IN ('turned_away', 'agent_misreport', 'scam_advice') DESC, sum(number) DESC, rule"#
     )
     .fetch_all(&mut *transaction)
     .await?;
@@ -164,10 +165,12 @@ async fn read_events(
 ) -> Result<Vec<Event>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"SELECT recorded_at AS "recorded_at!", kind AS "kind!", rule AS "rule!", number AS "number!",
-                  customer_id AS "customer_id!", conversation_id AS "conversation_id!"
+                  customer_id, conversation_id
              FROM (SELECT recorded_at, kind, rule, number, customer_id, conversation_id FROM bank.chat_event
                    UNION ALL
-                   SELECT recorded_at, 'call_canary', side || '_' || tool, 1, customer_id, conversation_id FROM bank.call_alarm) AS noticed
+                   SELECT recorded_at, 'call_canary', side || '_' || tool, 1, customer_id, conversation_id FROM bank.call_alarm
+                   UNION ALL
+                   SELECT recorded_at, 'turned_away', reason || '_' || tool, 1, NULL, NULL FROM bank.turned_away) AS noticed
             WHERE ($1::text IS NULL OR kind = $1) AND recorded_at > bank.bank_clock() - make_interval(hours => $2)
             ORDER BY recorded_at DESC LIMIT $3"#,
         wanted.kind,
@@ -183,8 +186,12 @@ async fn read_events(
             kind: row.kind,
             rule: row.rule,
             count: row.number,
-            customer: CustomerId::from_uuid(row.customer_id).to_string(),
-            conversation: ConversationId::from_uuid(row.conversation_id).to_string(),
+            customer: row
+                .customer_id
+                .map_or_else(String::new, |id| CustomerId::from_uuid(id).to_string()),
+            conversation: row
+                .conversation_id
+                .map_or_else(String::new, |id| ConversationId::from_uuid(id).to_string()),
         })
         .collect())
 }
@@ -201,6 +208,9 @@ fn meaning(kind: &str) -> &'static str {
         "claim_corrected" => {
             "A reply said that something waits or was done, and the record says otherwise"
         }
+        "agent_misreport" => "The assistant reported what is not on record, or in no agreed form",
+        "scam_advice" => "A reply advised what only a swindler advises",
+        "turned_away" => "A call after its turn's end, or made twice, was turned away",
         "call_canary" => "Tool call withheld: it held another customer's canary",
         _ => "",
     }

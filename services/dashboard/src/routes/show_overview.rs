@@ -131,8 +131,9 @@ pub async fn show_overview(
     let mut transaction = session::begin(&app.pool, &operator.secret).await?;
     let urgent = sqlx::query_as!(
         Urgent,
-        r#"SELECT (SELECT count(*) FROM bank.chat_event WHERE kind IN ('canary_alarm', 'secret_asked') AND recorded_at > bank.bank_clock() - interval '24 hours')
-                  + (SELECT count(*) FROM bank.call_alarm WHERE recorded_at > bank.bank_clock() - interval '24 hours') AS "alarms!",
+        r#"SELECT (SELECT count(*) FROM bank.chat_event WHERE kind IN ('canary_alarm', 'secret_asked', 'agent_misreport', 'scam_advice') AND recorded_at > bank.bank_clock() - interval '24 hours')
+                  + (SELECT count(*) FROM bank.call_alarm WHERE recorded_at > bank.bank_clock() - interval '24 hours')
+                  + (SELECT count(*) FROM bank.turned_away WHERE recorded_at > bank.bank_clock() - interval '24 hours') AS "alarms!",
                   (SELECT count(*) FROM bank.bank_event WHERE kind = 'refused' AND recorded_at > bank.bank_clock() - interval '24 hours') AS "refused!",
                   (SELECT count(*) FROM bank.bank_event WHERE leaf_index IS NULL AND recorded_at < bank.bank_clock() - interval '10 seconds') AS "unlogged!""#
     )
