@@ -95,6 +95,9 @@ async fn send_requests(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct End {
+    /// Whatever it pleases to report, line by line.
+    #[serde(default)]
+    lines: Vec<Value>,
     text: String,
 }
 
@@ -103,6 +106,9 @@ async fn end_turn(State(place): State<Arc<Place>>, Json(end): Json<End>) -> Stat
     let Some(turn) = place.turn().take() else {
         return StatusCode::CONFLICT;
     };
+    for line in end.lines {
+        let _ = turn.lines.send(line);
+    }
     let _ = turn.lines.send(json!({"type": "text", "text": end.text}));
     let _ = turn.lines.send(json!({"type": "done"}));
     StatusCode::NO_CONTENT

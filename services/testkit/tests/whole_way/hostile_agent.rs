@@ -2,6 +2,7 @@
 //! the agent's user, cage, descriptors and config, and nothing more.
 
 mod place;
+mod seen;
 mod siege;
 mod tokens;
 mod tries;

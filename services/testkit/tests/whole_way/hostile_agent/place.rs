@@ -122,6 +122,13 @@ impl Place {
         self.ordered("end", &json!({"text": text})).await.map(drop)
     }
 
+    /// Makes it report lines of its own before it ends its turn with these words.
+    pub async fn reports(&self, lines: &[Value], text: &str) -> anyhow::Result<()> {
+        self.ordered("end", &json!({"lines": lines, "text": text}))
+            .await
+            .map(drop)
+    }
+
     async fn ordered(&self, order: &str, body: &Value) -> anyhow::Result<reqwest::Response> {
         Ok(self
             .http
