@@ -99,7 +99,10 @@ fn read(folder: &Path) -> anyhow::Result<Vec<Mutant>> {
 }
 
 /// The files of the checkout, written only where they differ, so that a second run builds little.
-fn copy_checkout(root: &Path, copy: &Path) -> anyhow::Result<()> {
+///
+/// # Errors
+/// When the checkout cannot be listed or copied.
+pub fn copy_checkout(root: &Path, copy: &Path) -> anyhow::Result<()> {
     let listed = Command::new("git")
         .args([
             "ls-files",
@@ -129,7 +132,10 @@ fn copy_checkout(root: &Path, copy: &Path) -> anyhow::Result<()> {
 }
 
 /// What cargo has built of other people's crates serves the copy too: the same files, linked.
-fn seed_target(root: &Path, target: &Path) -> anyhow::Result<()> {
+///
+/// # Errors
+/// When it cannot be linked.
+pub fn seed_target(root: &Path, target: &Path) -> anyhow::Result<()> {
     let debug = target.join("debug");
     if debug.exists() {
         return Ok(());

@@ -40,6 +40,14 @@ enum Run {
         #[arg(long = "only", value_name = "NAME")]
         only: Vec<String>,
     },
+    /// Guards of the chat origin taken out of a scratch copy, one at a time: their own tests must go red
+    Guards {
+        /// Only these, by their names in the list
+        #[arg(long = "only", value_name = "NAME")]
+        only: Vec<String>,
+    },
+    /// A small real model behind the OpenAI-compatible wire, the whole bank in front of it
+    RealModel,
     /// libFuzzer over the readers of strangers' bytes: the targets of `fuzz/`
     Fuzz {
         /// How long each target runs
@@ -63,6 +71,8 @@ enum Run {
 pub async fn run(arguments: &NightlyArguments) -> anyhow::Result<()> {
     let (chats, seed) = match &arguments.run {
         Run::Mutants { only } => return crate::mutants::run(only),
+        Run::RealModel => return crate::real_model::run(),
+        Run::Guards { only } => return crate::guards::run(only),
         Run::Provenance { chats, seed } => (*chats, *seed),
         Run::Fuzz { seconds } => return crate::fuzz::run(*seconds),
         Run::Sequences {
