@@ -10,9 +10,9 @@ use ed25519_dalek::{
         spki::{EncodePublicKey, der::pem::LineEnding},
     },
 };
-use jsonwebtoken::{DecodingKey, EncodingKey};
+use jsonwebtoken::DecodingKey;
 use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use crate::provider;
 
@@ -119,7 +119,8 @@ fn check_key_id(key_id: &str) -> Result<(), KeyError> {
 #[derive(Clone)]
 pub struct SigningKey {
     pub(crate) key_id: String,
-    pub(crate) key: EncodingKey,
+    /// Read once: making it of its private half takes as long as a signature.
+    pub(crate) key: ed25519_dalek::SigningKey,
 }
 
 impl SigningKey {
@@ -132,13 +133,9 @@ impl SigningKey {
             return Err(KeyError::Provider);
         }
         check_key_id(&file.key_id)?;
-        let der = read_private(file)?
-            .to_pkcs8_der()
-            .map_err(|_| KeyError::Private(file.key_id.clone()))?;
-        let der = Zeroizing::new(der.as_bytes().to_vec());
         Ok(Self {
             key_id: file.key_id.clone(),
-            key: EncodingKey::from_ed_der(&der),
+            key: read_private(file)?,
         })
     }
 
