@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use countersign_identity::{SigningKeyFile, VerifyingKeyFile};
 use countersign_journal::Mode;
 use countersign_receipts::LogKeyFile;
-use countersign_serve::Listen;
+use countersign_serve::{Listen, eager};
 use serde::Deserialize;
 
 use crate::approval::ApprovalArgs;
@@ -48,6 +48,14 @@ pub struct Config {
     /// behind a door that is configured this way money is asked for.
     #[serde(default = "durable")]
     pub record: Mode,
+    /// For how many microseconds to look for the next message before sleeping, while messages follow each other that
+    /// fast; 0 for never.
+    #[serde(default = "look_microseconds")]
+    pub look_microseconds: u32,
+}
+
+const fn look_microseconds() -> u32 {
+    eager::LOOK_MICROSECONDS
 }
 
 const fn durable() -> Mode {

@@ -22,6 +22,7 @@ mod config;
 mod connections;
 pub mod cookie;
 mod direct;
+pub mod eager;
 mod finish;
 pub mod guard;
 pub mod headers;

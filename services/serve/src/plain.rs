@@ -23,6 +23,7 @@ pub(crate) use head::BODY_BYTES_MAX;
 use self::head::{Found, Head};
 use crate::connections::Connection;
 use crate::direct::Direct;
+use crate::eager::{self, AtWork};
 use crate::limits::Limits;
 use crate::patience::Patience;
 use crate::server::until_true;
@@ -88,6 +89,7 @@ pub(crate) async fn serve(
             }
             Next::Closed => return Ended::Closed,
         };
+        eager::note();
         let end = head.length + head.body;
         if coming.buffer.len() < end {
             coming.patience.renew(limits.body_read_time_out);
@@ -114,6 +116,7 @@ pub(crate) async fn serve(
             }
         }
         let working = connection.working();
+        let at_work = AtWork::begin();
         let body = Bytes::copy_from_slice(&coming.buffer[head.length..end]);
         let mut answering = pin!(direct.answer_plain(head.headers, body));
         let answer = std::future::poll_fn(|context| {
@@ -123,7 +126,9 @@ pub(crate) async fn serve(
             // Whoever asked may go away, which takes the question back.
             coming.poll_gone(end, context).map(|()| None)
         });
-        let whole = match answer.await {
+        let answer = answer.await;
+        eager::note();
+        let whole = match answer {
             None => return Ended::Closed,
             Some(Answer::Whole(whole)) => whole,
             Some(Answer::Response(response)) => match answer::whole(response).await {
@@ -144,7 +149,7 @@ pub(crate) async fn serve(
             let _ = coming.stream.shutdown().await;
             return Ended::Closed;
         }
-        drop((whole, working));
+        drop((whole, working, at_work));
         coming.buffer.advance(end);
         if coming.buffer.is_empty() && coming.buffer.capacity() > 2 * READ_BYTES {
             coming.buffer = BytesMut::new();

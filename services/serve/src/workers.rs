@@ -8,6 +8,8 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use crate::eager;
+
 /// Most workers; a door with more cores than that is not what they wait for.
 const WORKERS_MAX: usize = 16;
 
@@ -44,6 +46,10 @@ impl Workers {
     pub fn start() -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (stop, stopped) = watch::channel(());
+        let cores = std::env::var("DP_WORKERS")
+            .ok()
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(cores);
         let workers = (0..cores.min(WORKERS_MAX))
             .map(|_| Worker::start(stopped.clone()))
             .collect::<std::io::Result<_>>()?;
@@ -77,8 +83,13 @@ impl Worker {
         let thread = std::thread::Builder::new()
             .name("connections".into())
             .spawn(move || {
-                // Resolves when the sender is gone.
-                let _ = runtime.block_on(stopped.changed());
+                runtime.block_on(async {
+                    tokio::select! {
+                        // Resolves when the sender is gone.
+                        _ = stopped.changed() => {}
+                        () = eager::look() => {}
+                    }
+                });
             })?;
         Ok(Self {
             handle,

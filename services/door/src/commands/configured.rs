@@ -9,8 +9,8 @@ use countersign_identity::SigningKey;
 use countersign_journal::Options;
 use countersign_policy::Policy;
 use countersign_receipts::LogSigner;
-use countersign_serve::Workers;
 use countersign_serve::guard::Allowed;
+use countersign_serve::{Workers, eager};
 
 use crate::approval;
 use crate::config::Config;
@@ -48,6 +48,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
             numbers.push(listener.into_std()?);
         }
     }
+    eager::set_look_microseconds(config.look_microseconds);
     let gate = open(config).context("open the door")?;
     let door = Arc::clone(&gate.door);
     crate::telemetry::open_at(&door, &telemetry, numbers)?;

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use countersign_journal::keys::KeyRing;
 use countersign_journal::{Files, Mode, Options};
 use countersign_policy::Policy;
+use countersign_serve::eager;
 
 use crate::door::Record;
 
@@ -29,6 +30,10 @@ pub struct Place {
     /// Accept keys that were made for demonstrations.
     #[arg(long)]
     demo: bool,
+    /// For how many microseconds to look for the next message before sleeping, while messages follow each other that
+    /// fast. Saves two wake-ups a call and costs a core's time meanwhile; 0 for never.
+    #[arg(long, value_name = "TIME", default_value_t = eager::LOOK_MICROSECONDS, value_parser = clap::value_parser!(u32).range(..=1000))]
+    look_microseconds: u32,
 }
 
 /// How sure a decision must be written before the call goes on.
@@ -55,6 +60,11 @@ pub fn read_policy(path: &Path) -> anyhow::Result<Policy> {
 }
 
 impl Place {
+    /// Has this process's threads look for the next message as long as was asked for.
+    pub fn set_look(&self) {
+        eager::set_look_microseconds(self.look_microseconds);
+    }
+
     /// Reads the keys and finds the folder of the record.
     ///
     /// # Errors

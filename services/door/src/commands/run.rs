@@ -46,6 +46,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     countersign_serve::init_logging("door");
+    arguments.place.set_look();
     let watch = Watch::new(arguments.policy.clone());
     let policy = place::read_policy(&arguments.policy)?;
     if arguments.server.is_none() && policy.servers().count() > 1 {

@@ -80,6 +80,7 @@ pub struct Args {
 #[tokio::main]
 pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     countersign_serve::init_logging("door");
+    arguments.place.set_look();
     let mut watch = Watch::new(arguments.policy.clone());
     let policy = place::read_policy(&arguments.policy)?;
     let (names, behind) = all_behind(&policy)?;

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use countersign_journal::Mode;
 use countersign_policy::Counted;
-use countersign_serve::{Answer, Problem, Verbatim, Whole};
+use countersign_serve::{Answer, Problem, Verbatim, Whole, eager};
 use countersign_wire::{Frame, Kind};
 use http::{HeaderMap, StatusCode, header};
 
@@ -215,7 +215,12 @@ impl Exchange<'_> {
         } = passage;
         if let Some(ticket) = ticket {
             let door = &self.gate.door;
-            let settled = match door.log.mode() {
+            let mode = door.log.mode();
+            if mode == Mode::Written && eager::has_several() {
+                // Those that came together are judged first: one write settles all of them.
+                tokio::task::yield_now().await;
+            }
+            let settled = match mode {
                 Mode::Written | Mode::SignEach => door.settle(&ticket).is_ok(),
                 // The disk may take its time; other calls go on meanwhile.
                 Mode::Durable => {
