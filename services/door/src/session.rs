@@ -88,6 +88,8 @@ pub struct Session {
     state: Mutex<State>,
     /// Messages that go on when their lines are settled, all of one reading together.
     staged: Mutex<Vec<Staged>>,
+    /// One settling at a time: what was taken in later must not overtake.
+    settling: Mutex<()>,
     /// For what holds calls: it must not keep a session alive.
     me: Weak<Self>,
 }
@@ -181,6 +183,7 @@ impl Session {
             counts_messages,
             state: Mutex::default(),
             staged: Mutex::default(),
+            settling: Mutex::default(),
             me: Weak::clone(me),
         })
     }
@@ -190,6 +193,17 @@ impl Session {
         self.settle_staged();
         self.back.flush();
         self.front.flush();
+    }
+
+    /// As [`Session::flush`], besides what is not settled yet: somebody else settles and sends that.
+    pub fn flush_settled(&self) {
+        self.back.flush();
+        self.front.flush();
+    }
+
+    /// Whether more than one question waits for its answer.
+    pub fn has_several_open(&self) -> bool {
+        self.state().open.count() > 1
     }
 
     /// Sends what the server said. Whoever reads the client settles and sends what the client says:

@@ -14,8 +14,9 @@ use crate::clock;
 use crate::door::Door;
 use crate::fleet::{Fleet, Plan};
 use crate::judge::asked::Key;
-use crate::pipes::child::{Program, Running, StandardInput, read_server};
+use crate::pipes::child::{Program, Running, read_server};
 use crate::pipes::drain::Drain;
+use crate::pipes::input::StandardInput;
 use crate::session::Session;
 
 /// Most sessions at once: each has a process of its own.

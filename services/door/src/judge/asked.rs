@@ -100,6 +100,11 @@ impl Open {
         self.0.drain().collect()
     }
 
+    /// How many are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

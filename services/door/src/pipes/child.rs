@@ -1,7 +1,6 @@
 //! A server that the door starts: its process, its pipes, its end.
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -11,9 +10,9 @@ use countersign_policy::{Connection, Server};
 
 use super::drain::Drain;
 use super::keeper::Keeper;
-use super::lines::{Line, Lines, push_line};
+use super::lines::{Line, Lines};
 use crate::judge::reply::REPLY_BYTES_MAX;
-use crate::session::{Answered, Back, Session};
+use crate::session::{Answered, Session};
 
 /// How long a server may go on after its input has ended.
 const END_TIME: Duration = Duration::from_secs(3);
@@ -25,8 +24,6 @@ const LOOK_TIME: Duration = Duration::from_millis(10);
 const PLAIN_VARIABLES: [&str; 10] = [
     "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "SHELL", "TERM", "TMPDIR", "USER",
 ];
-/// What is kept of the buffer between two writes, in bytes.
-const KEPT_BYTES_MAX: usize = 256 << 10;
 
 /// How to start a server.
 #[derive(Clone)]
@@ -159,53 +156,6 @@ impl Running {
                 Ok(Some(_)) | Err(_) => return true,
             }
         }
-    }
-}
-
-/// The way to a server on its standard input. It outlives the process: another one may take over.
-#[derive(Default)]
-pub struct StandardInput(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    pipe: Option<ChildStdin>,
-    buffer: Vec<u8>,
-}
-
-impl StandardInput {
-    /// Messages go to this process from now on.
-    pub fn open(&self, pipe: ChildStdin) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.buffer.clear();
-        state.pipe = Some(pipe);
-    }
-
-    /// Messages go nowhere any more, and the process sees the end of its input.
-    pub fn close(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pipe = None;
-    }
-}
-
-impl Back for StandardInput {
-    fn put(&self, message: &[u8]) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        push_line(&mut state.buffer, message);
-    }
-
-    fn flush(&self) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { pipe, buffer } = &mut *state;
-        if buffer.is_empty() {
-            return;
-        }
-        // A server that reads no more has ended or soon has: its reader says so.
-        if let Some(open) = pipe
-            && open.write_all(buffer).is_err()
-        {
-            *pipe = None;
-        }
-        buffer.clear();
-        buffer.shrink_to(KEPT_BYTES_MAX);
     }
 }
 

@@ -45,6 +45,11 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// Where the lines come from.
+    pub const fn source(&self) -> &R {
+        &self.from
+    }
+
     /// Waits for more bytes with one read. False when there are no more and no line is left.
     ///
     /// # Errors

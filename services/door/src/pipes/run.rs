@@ -1,6 +1,7 @@
-//! A client on the door's own pipes and a server that the door starts: three threads that block on
-//! what they read.
+//! A client on the door's own pipes and a server that the door starts: one thread for both sides, others for what is
+//! seldom.
 
+use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::process::{ChildStdout, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,11 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use countersign_journal::Mode;
 
-use super::attend::{LOOK_TIME, TICK, end_signals, local_caller, read_client};
-use super::child::{Program, Running, StandardInput, read_server};
+use super::attend::{LOOK_TIME, TICK, end_signals, local_caller};
+use super::bell::Bell;
+use super::child::{Program, Running};
 use super::drain::Drain;
-use super::front::StandardOutput;
+use super::outlet::Outlet;
+use super::settler::Settler;
+use super::turns::{Ended, Turns};
 use crate::approval;
 use crate::door::Door;
 use crate::reload::Watch;
@@ -60,14 +65,25 @@ impl Started {
 struct Run {
     door: Arc<Door>,
     session: Arc<Session>,
-    front: Arc<StandardOutput>,
-    back: Arc<StandardInput>,
+    front: Arc<Outlet>,
+    back: Arc<Outlet>,
+    bell: Arc<Bell>,
+    /// What a server that was started again says, until its reader has it.
+    next: Mutex<Option<ChildStdout>>,
+    /// How the server does, between two of its processes.
+    restarts: Mutex<Restarts>,
     program: Program,
     drain: Drain,
     running: Mutex<Option<Running>>,
     is_stopping: AtomicBool,
     last_line: SyncSender<()>,
     approvals: Option<approval::Open>,
+}
+
+/// When the server was started last, and how long the next start waits.
+struct Restarts {
+    since: Instant,
+    backoff: Duration,
 }
 
 /// Passes messages on until the client is gone or the door is told to end.
@@ -80,8 +96,12 @@ pub fn run(
     watch: Watch,
     approvals: Option<approval::Open>,
 ) -> anyhow::Result<ExitCode> {
-    let front = Arc::new(StandardOutput::new().context("open standard output")?);
-    let back = Arc::new(StandardInput::default());
+    let bell = Arc::new(Bell::new().context("open a pipe")?);
+    let front = Arc::new(Outlet::new(Arc::clone(&bell)));
+    front
+        .open_shared(std::io::stdout().as_fd().try_clone_to_owned()?)
+        .context("open standard output")?;
+    let back = Arc::new(Outlet::new(Arc::clone(&bell)));
     let session = Session::new(
         Arc::clone(&door),
         local_caller()?,
@@ -89,13 +109,20 @@ pub fn run(
         Arc::clone(&front) as _,
         Arc::clone(&back) as _,
     );
-    back.open(started.input);
+    back.open_own(started.input.into())
+        .context("open the server's input")?;
     let (last_line, last_lines) = sync_channel(1);
     let run = Arc::new(Run {
         door,
         session,
         front,
         back,
+        bell,
+        next: Mutex::default(),
+        restarts: Mutex::new(Restarts {
+            since: Instant::now(),
+            backoff: BACKOFF,
+        }),
         program: started.program,
         drain: started.drain,
         running: Mutex::new(Some(started.running)),
@@ -108,62 +135,75 @@ pub fn run(
         let builder = std::thread::Builder::new().name(name.into());
         builder.spawn(act).context("start a thread")
     };
-    let (client, lines) = (Arc::clone(&run), Arc::clone(&last_lines));
-    let input = std::io::stdin().as_fd().try_clone_to_owned()?;
-    spawn(
-        "client",
-        Box::new(move || {
-            read_client(&*client.session, &client.front, input.into());
-            client.stop(&lines, true);
-        }),
-    )?;
     let ticking = Arc::clone(&run);
     spawn("ticks", Box::new(move || ticking.tick(watch)))?;
     let mut signals = end_signals()?;
-    let signalled = Arc::clone(&run);
+    let (signalled, lines) = (Arc::clone(&run), Arc::clone(&last_lines));
     spawn(
         "signals",
         Box::new(move || {
             if signals.forever().next().is_some() {
-                signalled.stop(&last_lines, false);
+                signalled.stop(&lines, false);
             }
         }),
     )?;
-    run.serve(started.output);
-    Ok(ExitCode::SUCCESS)
+    let settler = match run.door.log.mode() {
+        Mode::Durable => Some(Settler::start(&run.session).context("start a thread")?),
+        Mode::Written | Mode::SignEach => None,
+    };
+    let input = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    let turns = Turns {
+        session: &run.session,
+        server: &run.program.name,
+        front: &run.front,
+        back: &run.back,
+        bell: &run.bell,
+        next: &run.next,
+        settler: settler.as_ref(),
+    };
+    turns.take(input, started.output, |ended| {
+        let (run, lines) = (Arc::clone(&run), Arc::clone(&last_lines));
+        // Whoever ends something waits for it: the other side is listened to meanwhile.
+        let ends = std::thread::Builder::new().name("ends".into());
+        let started = match ended {
+            Ended::Client => ends.spawn(move || run.stop(&lines, true)),
+            Ended::Server => ends.spawn(move || run.server_ended()),
+        };
+        if let Err(error) = started {
+            tracing::error!(%error, "Could not start a thread; the door ends");
+            std::process::exit(1);
+        }
+    })
 }
 
 impl Run {
-    /// Reads the server, and the next one in its place, until the door stops.
-    fn serve(self: &Arc<Self>, mut output: ChildStdout) {
-        let mut backoff = BACKOFF;
-        loop {
-            let since = Instant::now();
-            read_server(&self.session, &self.program.name, output);
-            if self.is_stopping() {
-                break;
-            }
-            self.back.close();
-            self.session.server_is_down();
-            if let Some(running) = self.take_running() {
-                running.kill();
-            }
-            let server = &self.program.name;
-            tracing::error!(%server, "The server {server} ended; calls it had were answered with an error");
-            if since.elapsed() > GOOD_RUN {
-                backoff = BACKOFF;
-            }
-            let Some(next) = self.start_again(&mut backoff) else {
-                break;
-            };
-            output = next;
-            self.session.server_is_up();
+    /// Takes leave of the server, and starts the next one in its place, until one starts or the door stops.
+    fn server_ended(&self) {
+        if self.is_stopping() {
+            let _ = self.last_line.try_send(());
+            return;
         }
-        let _ = self.last_line.try_send(());
-        // The thread that stops the door ends the process.
-        loop {
-            std::thread::park();
+        self.back.close();
+        self.session.server_is_down();
+        if let Some(running) = self.take_running() {
+            running.kill();
         }
+        let server = &self.program.name;
+        tracing::error!(%server, "The server {server} ended; calls it had were answered with an error");
+        let mut restarts = self.restarts.lock().unwrap_or_else(PoisonError::into_inner);
+        if restarts.since.elapsed() > GOOD_RUN {
+            restarts.backoff = BACKOFF;
+        }
+        let Some(output) = self.start_again(&mut restarts.backoff) else {
+            // The thread that stops the door ends the process.
+            let _ = self.last_line.try_send(());
+            return;
+        };
+        restarts.since = Instant::now();
+        drop(restarts);
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+        self.bell.ring();
+        self.session.server_is_up();
     }
 
     /// Starts the server again and again, until it starts or the door stops.
@@ -176,9 +216,16 @@ impl Run {
             }
             let server = &self.program.name;
             let stops = || self.is_stopping();
-            match self.program.start_in(&self.running, &self.drain, stops) {
-                Ok(Some((input, output))) => {
-                    self.back.open(input);
+            let started = self.program.start_in(&self.running, &self.drain, stops);
+            let opened = started.and_then(|started| {
+                let Some((input, output)) = started else {
+                    return Ok(None);
+                };
+                self.back.open_own(input.into())?;
+                Ok(Some(output))
+            });
+            match opened {
+                Ok(Some(output)) => {
                     tracing::info!(%server, "The server {server} was started again");
                     return Some(output);
                 }
@@ -227,7 +274,8 @@ impl Run {
         }
         if in_peace && !self.front.is_gone() {
             let since = Instant::now();
-            while !self.session.is_quiet() && since.elapsed() < LAST_ANSWERS_TIME {
+            let is_open = || !self.session.is_quiet() || self.back.is_waiting();
+            while is_open() && since.elapsed() < LAST_ANSWERS_TIME {
                 std::thread::sleep(LOOK_TIME);
             }
         }
@@ -238,6 +286,7 @@ impl Run {
             let _ = last_lines.recv_timeout(LAST_LINES_TIME);
         }
         self.session.flush();
+        self.front.finish(LAST_ANSWERS_TIME);
         let code = match self.door.close() {
             Ok(()) => 0,
             Err(error) => {

@@ -308,8 +308,9 @@ impl Session {
 
     /// Settles the lines of what was taken in together, and passes it on.
     pub(super) fn settle_staged(&self) {
-        // Kept locked: what was taken in later must not overtake.
-        let mut staged = self.staged();
+        let _one_at_a_time = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        // What comes while the disk works waits for the next round.
+        let mut staged = std::mem::take(&mut *self.staged());
         let Some(last) = staged.last() else { return };
         let last = last.ticket;
         let together = match self.door.log.mode() {

@@ -443,6 +443,39 @@ fn a_record_that_is_waited_for_lets_as_much_pass() {
 }
 
 #[test]
+fn none_of_many_calls_passes_while_the_record_is_gone() {
+    for mode in ["written", "durable"] {
+        let program = server_program();
+        let words = ["--record", mode];
+        let mut door = Piped::started(&policy(""), &words, &[program.to_str().unwrap()]);
+        door.initialize();
+        assert_eq!(door.says("echo", "first"), "first");
+        let (log, away) = (door.directory.join("log"), door.directory.join("away"));
+        std::fs::rename(&log, &away).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        let call = |id: i64| {
+            let params = json!({"name": "echo", "arguments": {"text": "lost"}});
+            let call =
+                json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+            format!("{call}\n")
+        };
+        let calls: String = (100..132).map(call).collect();
+        door.write_bytes(calls.as_bytes());
+        for id in 100..132 {
+            let answer = door.message();
+            assert_eq!(answer["id"], id, "{answer}");
+            assert_eq!(
+                answer["error"]["data"]["reason"], "not_recorded",
+                "{answer}"
+            );
+        }
+        std::fs::rename(&away, &log).unwrap();
+        let seen = door.says("seen", "");
+        assert!(seen.contains("first") && !seen.contains("lost"), "{seen}");
+    }
+}
+
+#[test]
 fn calls_that_wait_for_the_definitions_keep_their_order() {
     for _ in 0..5 {
         let mut door = Piped::ready();
