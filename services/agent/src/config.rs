@@ -13,6 +13,9 @@ use crate::guard::GuardConfig;
 pub struct Config {
     /// Where it listens.
     pub listen: Listen,
+    /// The exact values of `Host` it answers to; its listeners' own addresses when there are none.
+    #[serde(default)]
+    pub hosts: Vec<String>,
     /// The door's MCP endpoint.
     pub door_url: String,
     /// The model it asks, with its key.

@@ -34,7 +34,11 @@ async fn main() -> anyhow::Result<()> {
         agent: Arc::new(agent),
         room: Arc::new(Semaphore::new(limits::TURNS_MAX)),
     });
-    let hosts = own_hosts(&listeners)?;
+    let hosts = if config.hosts.is_empty() {
+        own_hosts(&listeners)?
+    } else {
+        config.hosts
+    };
     countersign_serve::run("agent", listeners, router::router(turns, hosts)).await
 }
 

@@ -7,6 +7,13 @@ use std::path::Path;
 
 use anyhow::Context;
 
+/// The SHA-256 of some bytes, in hexadecimal.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    hex::encode(sha2::Sha256::digest(bytes))
+}
+
 /// Makes a folder and its parents, where missing, with `mode`.
 ///
 /// # Errors

@@ -181,3 +181,21 @@ fn one_edge_through_the_wall_is_noticed() {
         assert_ne!(broken_rules(&graph), Vec::<String>::new(), "{from} -> {to}");
     }
 }
+
+#[test]
+fn the_cages_state_the_trust_table() {
+    use countersign_operate::trust::TrustTable;
+    use countersign_testkit::Service;
+
+    let table = TrustTable::read().expect("table");
+    assert_eq!(table.services.len(), Service::ALL.len());
+    for service in Service::ALL {
+        let name = service.name();
+        let row = &table.services[name];
+        let calls: Vec<&str> = service.calls().iter().map(|one| one.name()).collect();
+        assert_eq!(calls, row.calls, "what the cage of {name} lets it call");
+        assert_eq!(service.uses_database(), !row.logins.is_empty(), "{name}");
+        assert_eq!(service.uid(), row.uid, "{name}");
+        assert_eq!(8480 + service.port_offset(), row.port, "{name}");
+    }
+}

@@ -85,6 +85,11 @@ enum Command {
     Ledger(commands::ledger::LedgerArguments),
     /// Start a throw-away bank for browser tests, driven by lines on standard input
     Bank(commands::bank::BankArguments),
+    /// Build the released programs with digests and bill of materials, or build twice and compare
+    Release(commands::release::ReleaseArguments),
+    /// Make what a deployment elsewhere needs: secrets, configs, the schema in a database
+    #[command(subcommand)]
+    Deploy(commands::deploy::DeployCommand),
     /// Start a throw-away PostgreSQL with the demo bank in it, and print its addresses
     Db,
     /// Check every query against a fresh database and write the metadata that builds use (.sqlx)
@@ -128,6 +133,8 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Nightly(arguments) => commands::nightly::run(&arguments).await,
         Command::Ledger(arguments) => commands::ledger::run(&arguments).await,
         Command::Bank(arguments) => commands::bank::run(&arguments).await,
+        Command::Release(arguments) => commands::release::run(&arguments),
+        Command::Deploy(command) => commands::deploy::run(command).await,
         Command::Db => commands::db::run().await,
         Command::Prepare { only } => commands::prepare::run(only).await,
     }

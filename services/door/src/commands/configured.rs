@@ -42,13 +42,13 @@ pub async fn run() -> anyhow::Result<ExitCode> {
     let approvals = config.approvals.clone();
     let log_directory = config.log_directory.clone();
     let telemetry = config.telemetry.clone();
+    eager::set_look_microseconds(config.look_microseconds);
     let mut numbers = Vec::new();
     if let Some(listen) = &config.metrics_listen {
         for listener in countersign_serve::open(listen).await? {
             numbers.push(listener.into_std()?);
         }
     }
-    eager::set_look_microseconds(config.look_microseconds);
     let gate = open(config).context("open the door")?;
     let door = Arc::clone(&gate.door);
     crate::telemetry::open_at(&door, &telemetry, numbers)?;

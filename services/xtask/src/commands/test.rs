@@ -72,6 +72,12 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
             counts::of_check(clippy.args(["--deny", "warnings"]))
         });
         run.step("who may depend on whom", crate::deny::check);
+        run.step("secrets in the history", || {
+            let mut look = cargo();
+            look.args(["run", "--quiet", "--package", "countersign-operate"]);
+            look.args(["--bin", "countersign-operate", "--", "secrets"]);
+            counts::of_check(&mut look)
+        });
     }
     if [
         Part::Rust,
