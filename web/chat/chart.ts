@@ -52,13 +52,13 @@ export function chartOf(reply: string): HTMLElement | null {
       make("bdi", { class: "bar-name", text: row.name }),
       // A meter's width needs no style of its own, which the page's rules forbid.
       make("meter", { attributes: { min: "0", max: String(most), value: String(row.value) } }),
-      make("span", { class: "figures", text: row.amount }),
+      make("bdi", { class: "figures", text: row.amount }),
     ]),
   );
   const picture = make("div", { class: "bars", attributes: { role: "img", "aria-label": words.pictureOf(rows.length) } }, bars);
   const head = make("tr", {}, [words.WHAT, words.AMOUNT].map((text) => make("th", { text, attributes: { scope: "col" } })));
   const body = rows.map((row) =>
-    make("tr", {}, [make("td", {}, [make("bdi", { text: row.name })]), make("td", { class: "figures", text: row.amount })]),
+    make("tr", {}, [make("td", {}, [make("bdi", { text: row.name })]), make("td", { class: "figures" }, [make("bdi", { text: row.amount })])]),
   );
   const table = make("table", {}, [make("thead", {}, [head]), make("tbody", {}, body)]);
   const behind = make("details", {}, [make("summary", { text: words.TABLE }), table]);

@@ -86,7 +86,7 @@ export class Conversations {
     const shown = when.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
     const button = make("button", { class: "entry", attributes: { type: "button", ...(isCurrent ? { "aria-current": "true" } : {}) } }, [
       make("bdi", { class: "begins", text: begins }),
-      make("time", { class: "soft", text: isCurrent ? `${words.CURRENT}, ${shown}` : shown, attributes: { datetime: one.last_at } }),
+      make("time", { class: "soft", text: isCurrent ? `${words.CURRENT} · ${shown}` : shown, attributes: { datetime: one.last_at } }),
     ]);
     button.addEventListener("click", () => {
       if (!this.page.isBusy()) void this.#read(one.conversation);

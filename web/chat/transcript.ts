@@ -93,7 +93,7 @@ function shownPart(part: Part): Node {
   const note = part.mark === "foreign" ? words.NOT_FROM_THE_BANK : words.NEVER_ASKED;
   return make("span", { class: "foreign" }, [
     make("bdi", { text: part.text }),
-    make("small", { text: ` (${note})` }),
+    make("small", {}, [document.createTextNode(" ("), make("bdi", { text: note }), document.createTextNode(")")]),
   ]);
 }
 

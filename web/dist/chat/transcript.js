@@ -75,7 +75,7 @@ function shownPart(part) {
     const note = part.mark === "foreign" ? words.NOT_FROM_THE_BANK : words.NEVER_ASKED;
     return make("span", { class: "foreign" }, [
         make("bdi", { text: part.text }),
-        make("small", { text: ` (${note})` }),
+        make("small", {}, [document.createTextNode(" ("), make("bdi", { text: note }), document.createTextNode(")")]),
     ]);
 }
 /** What the bank left unmarked is looked through once more. */
