@@ -5,5 +5,6 @@ mod compose;
 mod configs;
 mod generated;
 mod kubernetes;
+mod numbers;
 mod scale;
 mod table;
