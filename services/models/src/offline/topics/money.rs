@@ -96,7 +96,7 @@ fn limit_lines(limits: &Value, lines: &mut Vec<String>) {
         (&["per_transfer"][..], "for one transfer"),
         (&["per_day", "daily"], "a day"),
         (&["left_today"], "left today"),
-        (&["pending_total"], "waiting at one time"),
+        (&["pending_total"], "in open requests at one time"),
         (&["first_payment"], "for a first payment to a new payee"),
     ]
     .into_iter()
