@@ -3,6 +3,7 @@
 mod acts;
 mod bad_input;
 mod bank;
+mod crash;
 mod definitions;
 mod door;
 mod fixtures;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     bank::Bank,
-    door::{call_body, random},
+    door::{Turn, call_body, random},
 };
 
 struct Process(Child);
@@ -44,72 +44,112 @@ fn start(config: &Value) -> Process {
     Process(child)
 }
 
-fn exchange(address: &str, request: &str) -> String {
+/// A bank server as a process, and the key of the door that it believes.
+pub struct Served {
+    process: Process,
+    address: String,
+    key: SigningKey,
+}
+
+impl Served {
+    /// Starts it over the bank's database.
+    pub fn start(bank: &Bank) -> Self {
+        let file = generate_key(random(), "door-1");
+        let config = json!({
+            "listen": {"bind": ["127.0.0.1:0"]},
+            "hosts": ["127.0.0.1:8483"],
+            "origins": [],
+            "database_url": bank.url(),
+            "request_keys": [file.verifying_key_file().unwrap()],
+        });
+        let mut process = start(&config);
+        let mut line = String::new();
+        let mut output = BufReader::new(process.0.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let address = serde_json::from_str::<Value>(&line).unwrap()["listening"][0]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        Self {
+            process,
+            address,
+            key: SigningKey::from_file(&file).unwrap(),
+        }
+    }
+
+    /// Its address.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Ends it at once, as a crash would.
+    pub fn crashes(mut self) {
+        self.process.0.kill().unwrap();
+        self.process.0.wait().unwrap();
+    }
+
+    /// A call as the door forwards it, with a fresh token, or with none.
+    pub fn request(&self, turn: &Turn, tool: &str, arguments: &Value, with_token: bool) -> String {
+        let body = call_body(tool, arguments);
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap()
+            .as_secs();
+        let claims = RequestClaims {
+            customer: turn.customer,
+            conversation: turn.conversation,
+            grant_secret: Secret::new(turn.secret.expose()),
+            issued_at: now,
+            token_id: TokenId::from_random(random()),
+            method: "POST".to_owned(),
+            path: "/mcp".to_owned(),
+            body_digest: body_digest(&body),
+            record_leaf: random(),
+        };
+        let token = if with_token {
+            format!(
+                "Countersign-Request: {}\r\n",
+                sign_request(&self.key, &claims).unwrap()
+            )
+        } else {
+            String::new()
+        };
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:8483\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n{token}\
+             Content-Length: {}\r\n\r\n{}",
+            body.len(),
+            String::from_utf8(body).unwrap()
+        )
+    }
+}
+
+/// Sends a request and reads what comes until the other end closes; what an end in the middle leaves may be nothing.
+pub fn exchange(address: &str, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_binary_serves_with_what_it_was_told() {
     let bank = Bank::demo().await;
     let ada = bank.turn("Ada", "how much do I have?").await;
-    let file = generate_key(random(), "door-1");
-    let key = SigningKey::from_file(&file).unwrap();
-    let config = json!({
-        "listen": {"bind": ["127.0.0.1:0"]},
-        "hosts": ["127.0.0.1:8483"],
-        "origins": [],
-        "database_url": bank.url(),
-        "request_keys": [file.verifying_key_file().unwrap()],
-    });
-    let mut process = start(&config);
-    let mut line = String::new();
-    let mut output = BufReader::new(process.0.stdout.take().unwrap());
-    output.read_line(&mut line).unwrap();
-    let address = serde_json::from_str::<Value>(&line).unwrap()["listening"][0]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let served = Served::start(&bank);
     let health = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:8483\r\nConnection: close\r\n\r\n";
-    assert!(exchange(&address, health).starts_with("HTTP/1.1 200"));
+    assert!(exchange(served.address(), health).starts_with("HTTP/1.1 200"));
 
-    let body = call_body("list_accounts", &json!({}));
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
-    let claims = RequestClaims {
-        customer: ada.customer,
-        conversation: ada.conversation,
-        grant_secret: Secret::new(ada.secret.expose()),
-        issued_at: now,
-        token_id: TokenId::from_random(random()),
-        method: "POST".to_owned(),
-        path: "/mcp".to_owned(),
-        body_digest: body_digest(&body),
-        record_leaf: random(),
-    };
-    let token = sign_request(&key, &claims).unwrap();
-    let request = |token: &str| {
-        format!(
-            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:8483\r\nConnection: close\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n{token}\
-             Content-Length: {}\r\n\r\n{}",
-            body.len(),
-            String::from_utf8(body.clone()).unwrap()
-        )
-    };
-    assert!(exchange(&address, &request("")).starts_with("HTTP/1.1 401"));
-    let header = format!("Countersign-Request: {token}\r\n");
-    let answer = exchange(&address, &request(&header));
+    let request = |with_token| served.request(&ada, "list_accounts", &json!({}), with_token);
+    assert!(exchange(served.address(), &request(false)).starts_with("HTTP/1.1 401"));
+    let with_token = request(true);
+    let answer = exchange(served.address(), &with_token);
     assert!(
         answer.starts_with("HTTP/1.1 200") && answer.contains("1240.50"),
         "{answer}"
     );
-    let again = exchange(&address, &request(&header));
+    let again = exchange(served.address(), &with_token);
     assert!(!again.contains("1240.50"), "{again}");
 }
 

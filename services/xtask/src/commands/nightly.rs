@@ -54,7 +54,7 @@ enum Run {
         #[arg(long, default_value_t = 600)]
         seconds: u64,
     },
-    /// Ends of the panel, of PostgreSQL and of the connection at every step of a Confirm
+    /// Ends of the panel, of PostgreSQL and of the connection at every step of a Confirm, and of the bank server at every step of a request
     Crash {
         /// How many seeds every step and victim is tried with
         #[arg(long, default_value_t = 3)]
@@ -117,12 +117,24 @@ fn sequences(count: u64, seed: u64, workers: u64) -> anyhow::Result<()> {
     crate::cargo::run(&mut command).context("a sequence broke; its seed plays it again")
 }
 
-/// The panel's own test of ends, with every victim at every step.
+/// The panel's and the bank server's own tests of ends, with every victim at every step.
 fn crashes(seeds: u64) -> anyhow::Result<()> {
     let mut command = crate::cargo::cargo();
     command
         .args(["test", "--package", "countersign-panel", "--test", "panel"])
         .args(["--", "crash::wherever", "--nocapture"])
         .env("COUNTERSIGN_CRASH_SEEDS", seeds.to_string());
-    crate::cargo::run(&mut command).context("an end left something behind")
+    crate::cargo::run(&mut command).context("an end left something behind")?;
+    let mut command = crate::cargo::cargo();
+    command
+        .args([
+            "test",
+            "--package",
+            "countersign-bank-mcp",
+            "--test",
+            "bank",
+        ])
+        .args(["--", "crash::wherever", "--nocapture"])
+        .env("COUNTERSIGN_CRASH_SEEDS", seeds.to_string());
+    crate::cargo::run(&mut command).context("an end of the bank server left something behind")
 }
