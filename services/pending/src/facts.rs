@@ -72,7 +72,9 @@ impl Facts {
         let oldest_message = input.messages.first().map_or(0, |message| message.sequence);
         let newest_message = input.messages.last().map_or(0, |message| message.sequence);
         let movement = match request {
-            Request::Refund { transaction }
+            Request::Refund {
+                transaction: Some(transaction),
+            }
             | Request::Dispute {
                 transaction: Some(transaction),
                 ..

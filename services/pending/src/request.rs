@@ -19,8 +19,8 @@ pub enum Request {
     Transfer(TransferAsked),
     /// Send an incoming payment back. The amount is the payment's.
     Refund {
-        /// The incoming payment.
-        transaction: TransferId,
+        /// The incoming payment, where the customer named it; else they pick it on the panel.
+        transaction: Option<TransferId>,
     },
     /// Set up, change or end a standing order.
     StandingOrder(OrderAsked),

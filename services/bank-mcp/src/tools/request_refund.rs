@@ -19,7 +19,8 @@ pub struct RequestRefund;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The id of an incoming payment from `list_transactions`.
+    /// The id of an incoming payment from `list_transactions`, only where the customer named the payment.
+    #[serde(default)]
     transaction: Argument<TransferId>,
 }
 
@@ -27,13 +28,13 @@ impl BankTool for RequestRefund {
     const NAME: &'static str = "request_refund";
     const TITLE: &'static str = "Ask to send a payment back";
     const DESCRIPTION: &'static str = "Puts the return of an incoming payment on the customer's panel for them to confirm: the whole amount, to \
-         where it came from. Only when the customer asked for it.";
+         where it came from. Only when the customer asked for it. Which payment they did not name they pick there.";
     const REACH: Reach = Reach::Request;
     type Input = Input;
     type Output = RequestAnswer;
 
     async fn run(call: &mut Call, input: Input) -> Result<RequestAnswer, Refusal> {
-        let transaction = input.transaction.required("transaction")?;
+        let transaction = input.transaction.optional("transaction")?;
         call.ask(Request::Refund { transaction }).await
     }
 }

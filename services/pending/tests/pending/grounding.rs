@@ -76,7 +76,7 @@ async fn an_act_nobody_asked_for_is_refused() {
             field: countersign_domain::ProfileField::Email,
         },
         Request::Refund {
-            transaction: ada.incoming,
+            transaction: Some(ada.incoming),
         },
     ] {
         assert_eq!(
@@ -189,7 +189,7 @@ async fn ids_of_another_customer_are_not_there() {
         ),
         (
             Request::Refund {
-                transaction: kabir.incoming,
+                transaction: Some(kabir.incoming),
             },
             "transaction",
         ),

@@ -12,7 +12,7 @@ async fn a_refund_takes_everything_from_the_payment_it_sends_back() {
     ada.says("Refund the payment from Sam Field").await;
     let request = waiting(
         ada.model_requests(Request::Refund {
-            transaction: ada.incoming,
+            transaction: Some(ada.incoming),
         })
         .await,
     );
@@ -40,7 +40,7 @@ async fn a_payment_that_went_out_is_not_sent_back() {
     assert_eq!(
         refused(
             ada.model_requests(Request::Refund {
-                transaction: ada.card_payment
+                transaction: Some(ada.card_payment)
             })
             .await
         ),
@@ -54,7 +54,7 @@ async fn a_payment_is_sent_back_once() {
     let ada = bank.customer("Ada").await;
     ada.says("Refund the payment from Sam Field").await;
     let refund = Request::Refund {
-        transaction: ada.incoming,
+        transaction: Some(ada.incoming),
     };
     let request = waiting(ada.model_requests(refund.clone()).await);
     assert_eq!(ada.confirms(request.action).await, "executed");
@@ -62,6 +62,31 @@ async fn a_payment_is_sent_back_once() {
     assert_eq!(
         refused(ada.model_requests(refund).await),
         (ToolCode::NotPossibleNow, Some("transaction"))
+    );
+}
+
+#[tokio::test]
+async fn a_payment_that_nobody_named_is_picked_on_the_panel() {
+    let bank = Bank::open().await;
+    let ada = bank.customer("Ada").await;
+    ada.says("Please refund a payment").await;
+    let request = waiting(
+        ada.model_requests(Request::Refund { transaction: None })
+            .await,
+    );
+    assert_eq!(request.open_slots, ["transaction"]);
+    let values = ada.sees(request.action).await.values;
+    assert_eq!(values.transaction, None);
+    assert!(values.lines.is_empty() && values.from_account.is_none());
+    // A model picks none for them.
+    assert_eq!(
+        refused(
+            ada.model_requests(Request::Refund {
+                transaction: Some(ada.incoming)
+            })
+            .await
+        ),
+        (ToolCode::NotGrounded, Some("transaction"))
     );
 }
 
