@@ -39,6 +39,14 @@ impl Database {
         Self::on(server, Contents::Demo).await
     }
 
+    /// A database with the schema and nobody's rows on a server of the caller's own.
+    ///
+    /// # Errors
+    /// When the template or the clone cannot be made.
+    pub async fn fresh_on(server: &'static TestServer) -> anyhow::Result<Self> {
+        Self::on(server, Contents::Schema).await
+    }
+
     async fn with(contents: Contents) -> anyhow::Result<Self> {
         Self::on(TestServer::shared().await?, contents).await
     }
