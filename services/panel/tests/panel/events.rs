@@ -59,6 +59,23 @@ async fn signing_out_ends_the_stream() {
 }
 
 #[tokio::test]
+async fn a_session_that_ended_without_a_word_ends_its_stream_within_a_minute() {
+    let bank = Bank::start().await;
+    let (ada, kabir) = (bank.sign_in("Ada").await, bank.sign_in("Kabir").await);
+    let (of_ada, mut of_kabir) = (open(&ada).await, open(&kabir).await);
+    bank.plant(
+        "UPDATE bank.session_grant g SET revoked_at = bank.bank_clock() FROM bank.customer c
+          WHERE c.customer_id = g.customer_id AND c.display_name = 'Ada' AND g.audience = 'panel'",
+    )
+    .await;
+    let rest = tokio::time::timeout(Duration::from_secs(65), of_ada.text()).await;
+    assert!(rest.is_ok(), "the stream looked and ended by itself");
+    kabir.writes("Send 20 to Bob").await;
+    kabir.is_asked(None, Some(2_000)).await;
+    assert!(next(&mut of_kabir).await.is_some(), "others go on");
+}
+
+#[tokio::test]
 async fn a_session_has_a_few_streams_and_gets_its_places_back() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;
