@@ -70,6 +70,10 @@ DECLARE
   lines integer := 0;
   outgoing bigint := 0;
   spent bigint;
+  -- Whoever was first paid after this is still new.
+  known_since timestamptz := bank.bank_clock() - (SELECT s.new_payee_seconds FROM bank.setting s) * interval '1 second';
+  -- What went to new payees and what would with this; nothing before the first of them.
+  first numeric;
 BEGIN
   IF v.from_account_id IS NULL OR v.currency IS NULL THEN
     RETURN 'incomplete';
@@ -105,14 +109,18 @@ BEGIN
          AND NOT EXISTS (SELECT FROM bank.transfer r WHERE r.customer_id = who AND r.refunds_transfer_id = t.transfer_id AND r.state <> 'voided');
     ELSE
       SELECT p.iban INTO payee_iban FROM bank.payee p WHERE p.customer_id = who AND p.payee_id = line.payee_id;
-      -- Everything that goes to one payee while they are new is their first payment.
-      IF NOT EXISTS (SELECT FROM bank.payee_paid p WHERE p.customer_id = who AND p.payee_id = line.payee_id AND p.first_paid_at
-                <= bank.bank_clock() - (SELECT s.new_payee_seconds FROM bank.setting s) * interval '1 second')
-         AND (SELECT sum(p.amount_minor_units) FROM bank.pending_line p WHERE p.customer_id = who AND p.action_id = act.action_id
-                AND p.version = v.version AND p.payee_id = line.payee_id)
-           + (SELECT coalesce(sum(t.amount_minor_units), 0) FROM bank.transfer t WHERE t.customer_id = who AND t.payee_id = line.payee_id
-                AND t.currency = v.currency AND t.state <> 'voided') > limits.first_payment_minor_units THEN
-        RETURN 'limit_first_payment';
+      -- Everything that goes to payees while they are new is one first payment: many of them at once do not multiply it.
+      IF NOT EXISTS (SELECT FROM bank.payee_paid p WHERE p.customer_id = who AND p.payee_id = line.payee_id AND p.first_paid_at <= known_since) THEN
+        IF first IS NULL THEN
+          SELECT coalesce(sum(t.amount_minor_units), 0) INTO first FROM bank.payee_paid p
+            JOIN bank.transfer t ON t.customer_id = p.customer_id AND t.payee_id = p.payee_id AND t.currency = v.currency AND t.state <> 'voided'
+             AND t.created_at >= known_since
+           WHERE p.customer_id = who AND p.first_paid_at > known_since;
+        END IF;
+        first := first + line.amount_minor_units;
+        IF first > limits.first_payment_minor_units THEN
+          RETURN 'limit_first_payment';
+        END IF;
       END IF;
     END IF;
     IF payee_iban IS NULL THEN

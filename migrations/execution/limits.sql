@@ -12,7 +12,9 @@ BEGIN
     RETURN bank.undo_seconds_of(who);
   END IF;
   RETURN (SELECT CASE limit_name WHEN 'per_transfer' THEN l.per_transfer_minor_units WHEN 'per_day' THEN l.per_day_minor_units
-      WHEN 'pending_total' THEN l.pending_total_minor_units WHEN 'first_payment' THEN l.first_payment_minor_units END
+      WHEN 'pending_total' THEN l.pending_total_minor_units WHEN 'first_payment' THEN l.first_payment_minor_units
+      -- Without one of their own, the limit of a first payment is the customer's.
+      WHEN 'step_up_over' THEN coalesce(l.step_up_over_minor_units, l.first_payment_minor_units) END
     FROM bank.customer_limit l WHERE l.customer_id = who AND l.currency = of_currency);
 END
 $$;
@@ -30,7 +32,8 @@ BEGIN
       per_transfer_minor_units = CASE WHEN limit_name = 'per_transfer' THEN new_value ELSE per_transfer_minor_units END,
       per_day_minor_units = CASE WHEN limit_name = 'per_day' THEN new_value ELSE per_day_minor_units END,
       pending_total_minor_units = CASE WHEN limit_name = 'pending_total' THEN new_value ELSE pending_total_minor_units END,
-      first_payment_minor_units = CASE WHEN limit_name = 'first_payment' THEN new_value ELSE first_payment_minor_units END
+      first_payment_minor_units = CASE WHEN limit_name = 'first_payment' THEN new_value ELSE first_payment_minor_units END,
+      step_up_over_minor_units = CASE WHEN limit_name = 'step_up_over' THEN new_value ELSE step_up_over_minor_units END
      WHERE customer_id = who AND currency = of_currency;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'no such limit' USING ERRCODE = 'CS002';

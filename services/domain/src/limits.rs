@@ -1,6 +1,6 @@
 //! The rules about how much: pure, so that the request, the card and the Confirm apply the same ones.
 
-use crate::{MinorUnits, PayeeId, ToolCode};
+use crate::{MinorUnits, ToolCode};
 
 /// The limits of one customer in one currency, in minor units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Limits {
     pub per_day: MinorUnits,
     /// The most that may wait on the panel at one time.
     pub pending_total: MinorUnits,
-    /// The most a first payment to a new payee may be.
+    /// The most that may go to new payees, all of them together, while they are new.
     pub first_payment: MinorUnits,
 }
 
@@ -29,24 +29,16 @@ pub struct Used {
 pub struct Payment {
     /// How much.
     pub amount: MinorUnits,
-    /// The payee, where they are new. Own accounts never are.
-    pub first_to: Option<NewPayee>,
-}
-
-/// A payee who was never paid, or for the first time so recently that more of it still counts as the first payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewPayee {
-    /// Who.
-    pub payee: PayeeId,
-    /// What went to them already, in the currency of the payment.
-    pub sent: MinorUnits,
+    /// Where the payee was never paid, or for the first time only lately: what went to such payees already, whoever they are, in the
+    /// currency of the payment. Own accounts are never new.
+    pub first_after: Option<MinorUnits>,
 }
 
 /// Checks payments of one action against the limits; the first broken rule is returned.
 ///
 /// Money that only waits counts against the pending total, not against the day: what was sent
-/// counts against the day, and a Confirm checks the day again under the lock. Everything that goes to one new payee is their
-/// first payment.
+/// counts against the day, and a Confirm checks the day again under the lock. Everything that goes to new payees is one first
+/// payment: many of them at once do not multiply it.
 ///
 /// # Errors
 /// The code of the rule that would be broken. A sum that cannot be represented breaks the rule.
@@ -56,11 +48,11 @@ pub fn check(limits: &Limits, used: Used, payments: &[Payment]) -> Result<(), To
         if payment.amount > limits.per_transfer {
             return Err(ToolCode::LimitPerTransfer);
         }
-        if let Some(new) = payment.first_to {
+        if let Some(sent) = payment.first_after {
             let first = payments
                 .iter()
-                .filter(|other| other.first_to.is_some_and(|other| other.payee == new.payee))
-                .try_fold(new.sent, |sum, other| sum.checked_add(other.amount));
+                .filter(|other| other.first_after.is_some())
+                .try_fold(sent, |sum, other| sum.checked_add(other.amount));
             if first.is_none_or(|first| first > limits.first_payment) {
                 return Err(ToolCode::LimitFirstPayment);
             }
@@ -107,17 +99,14 @@ mod tests {
     fn old(amount: i64) -> Payment {
         Payment {
             amount: units(amount),
-            first_to: None,
+            first_after: None,
         }
     }
 
-    fn first(payee: u128, amount: i64) -> Payment {
+    fn first(sent: i64, amount: i64) -> Payment {
         Payment {
             amount: units(amount),
-            first_to: Some(NewPayee {
-                payee: PayeeId::from_uuid(uuid::Uuid::from_u128(payee)),
-                sent: MinorUnits::ZERO,
-            }),
+            first_after: Some(units(sent)),
         }
     }
 
@@ -129,9 +118,9 @@ mod tests {
             check(&limits(), none, &[old(101)]),
             Err(ToolCode::LimitPerTransfer)
         );
-        assert_eq!(check(&limits(), none, &[first(1, 25)]), Ok(()));
+        assert_eq!(check(&limits(), none, &[first(0, 25)]), Ok(()));
         assert_eq!(
-            check(&limits(), none, &[first(1, 26)]),
+            check(&limits(), none, &[first(0, 26)]),
             Err(ToolCode::LimitFirstPayment)
         );
         let sent = Used {
@@ -163,24 +152,19 @@ mod tests {
     }
 
     #[test]
-    fn each_new_payee_has_a_first_payment_of_their_own_and_one_only() {
+    fn many_new_payees_share_one_first_payment() {
         let check = |payments: &[Payment]| check(&limits(), Used::default(), payments);
-        assert_eq!(check(&[first(1, 25), first(2, 25), old(60)]), Ok(()));
-        assert_eq!(check(&[first(1, 13), first(2, 25), first(1, 12)]), Ok(()));
+        assert_eq!(check(&[first(0, 13), first(0, 12), old(60)]), Ok(()));
         assert_eq!(
-            check(&[first(1, 13), first(2, 25), first(1, 13)]),
+            check(&[first(0, 13), old(60), first(0, 13)]),
             Err(ToolCode::LimitFirstPayment)
         );
-        let after = |sent: i64, amount: i64| {
-            let mut payment = first(1, amount);
-            payment.first_to = payment.first_to.map(|new| NewPayee {
-                sent: units(sent),
-                ..new
-            });
-            check(&[payment])
-        };
-        assert_eq!(after(20, 5), Ok(()));
-        assert_eq!(after(20, 6), Err(ToolCode::LimitFirstPayment));
+        assert_eq!(check(&[first(20, 5)]), Ok(()));
+        assert_eq!(check(&[first(20, 6)]), Err(ToolCode::LimitFirstPayment));
+        assert_eq!(
+            check(&[first(20, 3), first(20, 3)]),
+            Err(ToolCode::LimitFirstPayment)
+        );
     }
 
     #[test]
@@ -190,7 +174,7 @@ mod tests {
         wide.per_day = MinorUnits::MAX;
         let max = Payment {
             amount: MinorUnits::MAX,
-            first_to: None,
+            first_after: None,
         };
         assert_eq!(
             check(&wide, Used::default(), &[max, max]),

@@ -190,6 +190,19 @@ pub(crate) fn sent(action: &StoredAction, payee: &PayeeFact, facts: &Facts) -> M
         .unwrap_or_default()
 }
 
+/// What went to all new payees already, in the currency of the action: they share one first payment.
+pub(crate) fn sent_to_new(action: &StoredAction, facts: &Facts) -> MinorUnits {
+    facts
+        .payees
+        .iter()
+        .filter(|payee| payee.is_new)
+        .try_fold(MinorUnits::ZERO, |sum, payee| {
+            sum.checked_add(sent(action, payee, facts))
+        })
+        // A sum that does not fit leaves room for nothing.
+        .unwrap_or(MinorUnits::MAX)
+}
+
 /// What the bank says about one payee before money goes to them.
 pub(crate) fn payee_warnings(
     action: &StoredAction,

@@ -20,17 +20,20 @@ pub enum LimitName {
     PendingTotal,
     /// What a first payment to somebody new may be.
     FirstPayment,
+    /// Above what a payment wants the passkey.
+    StepUpOver,
     /// How long a payment can be undone: longer is more careful.
     UndoSeconds,
 }
 
 impl LimitName {
     /// Every limit, in the order the page shows them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::PerTransfer,
         Self::PerDay,
         Self::PendingTotal,
         Self::FirstPayment,
+        Self::StepUpOver,
         Self::UndoSeconds,
     ];
 
@@ -41,6 +44,7 @@ impl LimitName {
             Self::PerDay => "per_day",
             Self::PendingTotal => "pending_total",
             Self::FirstPayment => "first_payment",
+            Self::StepUpOver => "step_up_over",
             Self::UndoSeconds => "undo_seconds",
         }
     }
@@ -52,6 +56,7 @@ impl LimitName {
             Self::PerDay => "A day",
             Self::PendingTotal => "Waiting at one time",
             Self::FirstPayment => "First payment to somebody new",
+            Self::StepUpOver => "Payments without a passkey",
             Self::UndoSeconds => "Time to undo",
         }
     }
@@ -221,6 +226,9 @@ pub(crate) fn button(texts: &Texts, action: &StoredAction) -> String {
     match raise(texts, action) {
         Some((LimitName::UndoSeconds, _, to)) => {
             texts.with("Shorten my time to undo to {value}", &[("value", &to)])
+        }
+        Some((LimitName::StepUpOver, _, to)) => {
+            texts.with("Ask for my passkey only above {value}", &[("value", &to)])
         }
         Some((_, _, to)) => texts.with("Raise my limit to {value}", &[("value", &to)]),
         None => texts.say("Raise a limit").to_owned(),

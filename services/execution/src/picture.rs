@@ -2,7 +2,7 @@
 
 use countersign_domain::{
     ActionKind, MinorUnits, Money, NameCheck, ProfileField,
-    limits::{self, NewPayee, Payment, Used},
+    limits::{self, Payment, Used},
     record::{ConfirmRecord, DisplayRow, RECORD_VERSION, RecordLine},
 };
 use countersign_screening::display_name;
@@ -482,10 +482,9 @@ impl<'a> Picture<'a> {
             let payee = line.payee.and_then(|payee| self.facts.payee(payee));
             payments.push(Payment {
                 amount: line.amount?,
-                first_to: payee.filter(|payee| payee.is_new).map(|payee| NewPayee {
-                    payee: payee.id,
-                    sent: care::sent(self.action, payee, self.facts),
-                }),
+                first_after: payee
+                    .filter(|payee| payee.is_new)
+                    .map(|_| care::sent_to_new(self.action, self.facts)),
             });
         }
         Some(payments)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use countersign_domain::{
     ActionKind, MinorUnits, PayeeId, ToolCode,
-    limits::{Limits, NewPayee, Payment, Used, check},
+    limits::{Limits, Payment, Used, check},
 };
 use countersign_store::{
     StoredVersion,
@@ -61,13 +61,14 @@ fn payments(
     facts: &Facts,
     still_new: &HashMap<PayeeId, MinorUnits>,
 ) -> Vec<Payment> {
+    // A sum that does not fit leaves room for nothing.
+    let sent = still_new
+        .values()
+        .try_fold(MinorUnits::ZERO, |sum, sent| sum.checked_add(*sent))
+        .unwrap_or(MinorUnits::MAX);
     let new = |payee: PayeeId| {
-        let sent = still_new.get(&payee).copied();
         let never_paid = facts.payee(payee).is_none_or(|payee| payee.payments == 0);
-        (never_paid || sent.is_some()).then(|| NewPayee {
-            payee,
-            sent: sent.unwrap_or_default(),
-        })
+        (never_paid || still_new.contains_key(&payee)).then_some(sent)
     };
     let values = &proposal.values;
     let order_payee = values.order.and_then(|id| {
@@ -86,7 +87,7 @@ fn payments(
             Some(Payment {
                 amount: line.amount?,
                 // Money sent back goes where it came from. While the payee is open, the lower limit waits for it.
-                first_to: payee.and_then(new),
+                first_after: payee.and_then(new),
             })
         })
         .collect()

@@ -44,6 +44,7 @@ struct Line {
     pending_total: String,
     per_transfer: String,
     first_payment: String,
+    step_up_over: String,
 }
 
 /// Shows the limits.
@@ -108,5 +109,6 @@ fn line(of: &CurrencyLimits, texts: &Texts) -> Line {
         pending_total: shown(of.limits.pending_total),
         per_transfer: shown(of.limits.per_transfer),
         first_payment: shown(of.limits.first_payment),
+        step_up_over: shown(of.step_up_over),
     }
 }

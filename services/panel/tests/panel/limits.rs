@@ -111,6 +111,65 @@ async fn lowering_is_at_once_and_raising_waits_for_a_press_and_a_day() {
 }
 
 #[tokio::test]
+async fn the_amount_above_which_a_passkey_is_asked_for_is_the_customer_s() {
+    let bank = Bank::start().await;
+    let ada = bank.sign_in("Ada").await;
+    let page = ada.page("/limits").await;
+    assert!(page.contains("Payments without a passkey"), "{page}");
+    // Lower at once: the next card wants a passkey.
+    let (_, card_before) = ada.sees_twenty_to_bob().await;
+    assert!(card_before["step_up"].is_null(), "{card_before}");
+    ada.presses(&card_before, "").await;
+    assert_eq!(changes(&ada, "step_up_over", "19.99").await.status(), 200);
+    assert_eq!(limit(&bank, "step_up_over").await, 1_999);
+    let (asked, twenty) = ada.sees_twenty_to_bob().await;
+    assert_eq!(twenty["step_up"], "not_enrolled", "{twenty}");
+    let refused = ada.step("confirm", &twenty, "").await;
+    assert_eq!(refused.status(), 403, "whoever leaves the passkey out");
+    let cancel = format!("/api/actions/{}/cancel", asked.text());
+    ada.post(&cancel, &serde_json::json!({"version": 1})).await;
+
+    // Higher waits for a press, and that press wants the passkey itself.
+    let asked = changes(&ada, "step_up_over", "100.00").await;
+    assert_eq!(asked.headers()["location"], "/#waiting");
+    let raise = card(&ada).await;
+    assert_eq!(raise["button"], "Ask for my passkey only above 100.00 EUR");
+    assert_eq!(raise["step_up"], "not_enrolled", "{raise}");
+    assert_eq!(ada.step("confirm", &raise, "").await.status(), 403);
+    assert_eq!(
+        bank.count("SELECT count(*) FROM bank.limit_change").await,
+        0,
+        "no raise without a passkey"
+    );
+    assert_eq!(ada.presses(&raise, "").await.status(), 200);
+    assert_eq!(limit(&bank, "step_up_over").await, 1_999, "it cools off");
+    bank.database.set_clock_ahead(86_401).await.unwrap();
+    bank.waits_for(
+        "SELECT count(*) FROM bank.limit_change WHERE outcome = 'applied'",
+        1,
+    )
+    .await;
+    assert_eq!(limit(&bank, "step_up_over").await, 10_000);
+}
+
+#[tokio::test]
+async fn a_raise_from_another_limit_than_the_card_said_does_nothing() {
+    let bank = Bank::start().await;
+    let ada = bank.sign_in("Ada").await;
+    changes(&ada, "per_day", "500").await;
+    changes(&ada, "per_day", "600.00").await;
+    let raise = card(&ada).await;
+    bank.plant("UPDATE bank.customer_limit SET per_day_minor_units = 40000")
+        .await;
+    let pressed = ada.presses(&raise, "").await;
+    assert_ne!(pressed.status(), 200, "what was confirmed is from 500.00");
+    assert_eq!(
+        bank.count("SELECT count(*) FROM bank.limit_change").await,
+        0
+    );
+}
+
+#[tokio::test]
 async fn a_shorter_time_to_undo_waits_like_a_raise_and_a_stop_holds_it_back() {
     let bank = Bank::start().await;
     let ada = bank.sign_in("Ada").await;

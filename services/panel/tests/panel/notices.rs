@@ -347,6 +347,17 @@ async fn freeze_all_needs_no_model_and_a_notice_on_the_panel_does_the_same() {
         1
     );
 
+    // It is lifted lately after a login that came after it.
+    bank.database.set_clock_ahead(60).await.unwrap();
+    let fresh = bank.sign_in("Ada").await;
+    bank.database.set_clock_ahead(60 + 301).await.unwrap();
+    let late = fresh.post("/safety/unfreeze", &json!({})).await;
+    assert_eq!(late.headers()["location"], "/safety?sign_in=true");
+    bank.database.set_clock_ahead(60 + 299).await.unwrap();
+    let lately = fresh.post("/safety/unfreeze", &json!({})).await;
+    assert_eq!(lately.headers()["location"], "/safety");
+    bank.database.set_clock_ahead(0).await.unwrap();
+
     let kabir = bank.sign_in("Kabir").await;
     assert!(
         !kabir
@@ -359,16 +370,35 @@ async fn freeze_all_needs_no_model_and_a_notice_on_the_panel_does_the_same() {
         404,
         "not theirs is not there"
     );
-    assert_eq!(
-        kabir.post("/notices/1/not-me", &json!({})).await.status(),
-        303
-    );
+    // A week later its word is worth nothing.
+    let by_notice = "SELECT count(*) FROM bank.payment_freeze WHERE how = 'not_me'";
+    for (until, stops) in [("- interval '1 second'", 0), ("+ interval '1 minute'", 1)] {
+        bank.plant(&format!(
+            "UPDATE bank.notice SET not_me_until = bank.bank_clock() {until}"
+        ))
+        .await;
+        kabir.post("/notices/1/not-me", &json!({})).await;
+        assert_eq!(bank.count(by_notice).await, stops, "{until}");
+    }
     assert_eq!(
         bank.count("SELECT count(*) FROM bank.payment_freeze WHERE how = 'not_me'")
             .await,
         1
     );
     assert_eq!(bank.get("/safety").send().await.unwrap().status(), 401);
+}
+
+#[tokio::test]
+async fn a_stop_ends_what_is_held() {
+    let bank = Bank::start().await;
+    bank.plant("INSERT INTO bank.operator_rule (rule_id, currency, above_minor_units, operator) VALUES (gen_random_uuid(), 'EUR', 1000, 'grace')")
+        .await;
+    let ada = bank.sign_in("Ada").await;
+    let (asked, card) = ada.sees_twenty_to_bob().await;
+    assert_eq!(ada.presses(&card, "").await.status(), 200);
+    assert_eq!(ada.card(&asked).await["state"], "held");
+    ada.post("/safety/freeze", &json!({})).await;
+    assert_eq!(ada.card(&asked).await["state"], "cancelled");
 }
 
 /// A mail server that takes one letter and hands it out.

@@ -184,6 +184,16 @@ async fn a_first_payment_has_its_cap_in_every_line() {
         .0,
         ToolCode::LimitFirstPayment
     );
+    // And so are payments to two of them.
+    ada.says("Pay Dora 126 and Erin 125").await;
+    assert_eq!(
+        refused(
+            ada.model_requests(ada.pay("126", "Dora").and("125", "Erin"))
+                .await
+        )
+        .0,
+        ToolCode::LimitFirstPayment
+    );
     ada.says("Pay Alice 400 and Dora 250").await;
     waiting(
         ada.model_requests(ada.pay("400", "Alice").and("250", "Dora"))

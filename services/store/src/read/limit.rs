@@ -1,7 +1,7 @@
 //! How much the customer may send, and what has been used of it.
 
 use countersign_domain::{
-    Currency,
+    Currency, MinorUnits,
     limits::{Limits, Used},
 };
 use sqlx::PgConnection;
@@ -17,6 +17,8 @@ pub struct CurrencyLimits {
     pub limits: Limits,
     /// What was sent today and what waits.
     pub used: Used,
+    /// Above this a payment wants the passkey.
+    pub step_up_over: MinorUnits,
 }
 
 /// The limits of every currency, by its code. Moves between own accounts do not count.
@@ -26,6 +28,7 @@ pub struct CurrencyLimits {
 pub async fn all(connection: &mut PgConnection) -> Result<Vec<CurrencyLimits>, ReadError> {
     sqlx::query!(
         r#"SELECT c.currency, c.per_transfer_minor_units, c.per_day_minor_units, c.pending_total_minor_units, c.first_payment_minor_units,
+                  coalesce(c.step_up_over_minor_units, c.first_payment_minor_units) AS "step_up_over!",
                   coalesce((SELECT s.spent_minor_units FROM bank.spent_day s
                              WHERE s.customer_id = c.customer_id AND s.currency = c.currency AND s.day = bank.bank_day()), 0) AS "spent!",
                   coalesce((SELECT sum(l.amount_minor_units) FROM bank.pending_action a
@@ -47,6 +50,7 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<CurrencyLimits>, R
                 pending_total: amount(row.pending_total_minor_units)?,
                 first_payment: amount(row.first_payment_minor_units)?,
             },
+            step_up_over: amount(row.step_up_over)?,
             used: Used {
                 sent_today: amount(row.spent)?,
                 pending: amount(row.waiting)?,

@@ -195,6 +195,40 @@ async fn everything_to_somebody_new_is_their_first_payment() {
 }
 
 #[tokio::test]
+async fn new_payees_share_one_first_payment() {
+    let bank = Bank::open().await;
+    let ada = bank.customer("Ada").await;
+    let together = |dora, erin| {
+        from_current(&ada)
+            .to(ada.payee("Dora"), dora)
+            .to(ada.payee("Erin"), erin)
+    };
+    assert_eq!(
+        says(&ada, together(15_000, 10_001)).await,
+        answer("limit_first_payment"),
+        "two at once"
+    );
+    assert_eq!(sends(&ada, "Dora", &[15_000]).await, answer("executed"));
+    assert_eq!(
+        sends(&ada, "Erin", &[10_001]).await,
+        answer("limit_first_payment"),
+        "one after the other"
+    );
+    // Paid and undone beside a payment that stands: only this one counts.
+    let (action, said) = ada
+        .plants_and_confirms(from_current(&ada).to(ada.payee("Dora"), 5_000))
+        .await;
+    assert_eq!(said, answer("executed"));
+    assert_eq!(ada.undoes(action).await, "undone");
+    assert_eq!(sends(&ada, "Erin", &[10_000]).await, answer("executed"));
+    assert_eq!(
+        sends(&ada, "Alice", &[30_000]).await,
+        answer("executed"),
+        "whoever is known has the ordinary limits"
+    );
+}
+
+#[tokio::test]
 async fn only_what_came_in_is_sent_back_whole_and_once() {
     let bank = Bank::open().await;
     let ada = bank.customer("Ada").await;

@@ -45,13 +45,14 @@ const ACCOUNTS: [(&str, &str, &str, i64, bool); 4] = [
 ];
 
 /// Name and how often paid.
-const PAYEES: [(&str, i64); 6] = [
+const PAYEES: [(&str, i64); 7] = [
     ("Alice", 9),
     ("Bob", 7),
     ("Carol", 4),
     ("Landlord", 24),
     // Never paid before.
     ("Dora", 0),
+    ("Erin", 0),
     // The number of this one is the customer's own account.
     ("Diego", 3),
 ];
