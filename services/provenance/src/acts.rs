@@ -47,7 +47,9 @@ pub(crate) fn read(
     let act = if kind.has(Tags::FREEZE.union(Tags::UNFREEZE)) {
         let denied = found.negated || (0..verb).any(|at| tokens::is_negation(clause, at));
         let named = has(Tags::CARD_NOUN) || card(context, base, clause).is_some();
-        let meant = found.it && (denied || card_before(context, base).is_some());
+        // "The card 4821 is back, please unblock": the verb alone, behind the one card of the message.
+        let alone = bare_verb(clause, verb);
+        let meant = (found.it || alone) && (denied || card_before(context, base).is_some());
         if !(named || meant) {
             if again(clause, verb) && !denied {
                 let act = match kind.has(Tags::UNFREEZE) {
@@ -92,8 +94,11 @@ pub(crate) fn read(
     let mut ask = bare(act, at);
     match act {
         Act::CardFreeze | Act::CardUnfreeze => {
-            ask.card = card(context, base, clause)
-                .or_else(|| found.it.then(|| card_before(context, base)).flatten());
+            ask.card = card(context, base, clause).or_else(|| {
+                (found.it || bare_verb(clause, verb))
+                    .then(|| card_before(context, base))
+                    .flatten()
+            });
         }
         Act::OrderCancel | Act::OrderChange => {
             ask.order = order(context, clause, found);
@@ -158,6 +163,19 @@ fn again(clause: &[Token], verb: usize) -> bool {
             .iter()
             .any(|token| token.kind == Kind::Word && token.has(meant));
     only_small && means_one
+}
+
+/// Whether nothing but courtesies stands with a verb ("please unblock").
+fn bare_verb(clause: &[Token], verb: usize) -> bool {
+    let small = Tags::FILLER
+        .union(Tags::POLITE)
+        .union(Tags::AFFIRM)
+        .union(Tags::ALSO);
+    clause.iter().enumerate().all(|(at, token)| {
+        at == verb
+            || matches!(token.kind, Kind::Mark(_))
+            || token.kind == Kind::Word && token.has(small)
+    })
 }
 
 /// "I don't recognise the 64.10 at Nordwind": said of one transaction, it asks to look into it.
@@ -255,8 +273,13 @@ fn card(context: &Context, _base: usize, clause: &[Token]) -> Option<Grounded<Ca
         let digits = matches!(token.kind, Kind::Masked | Kind::Amount(_))
             .then(|| &context.folded.text[token.start..token.end]);
         let behind_card = clause[..at].iter().any(|token| {
-            token.has(Tags::CARD_NOUN.union(Tags::ENDING))
-                || context.meaning(token).is_some_and(|m| !m.cards.is_empty())
+            // "Unblock 4821": no other number stands behind that verb.
+            token.has(
+                Tags::CARD_NOUN
+                    .union(Tags::ENDING)
+                    .union(Tags::FREEZE)
+                    .union(Tags::UNFREEZE),
+            ) || context.meaning(token).is_some_and(|m| !m.cards.is_empty())
         });
         if let Some(digits) = digits.filter(|digits| digits.len() == 4 && behind_card) {
             let mut ending = context

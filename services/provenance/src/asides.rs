@@ -43,6 +43,23 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
             bare_no: false,
         };
     }
+    // "Freeze my card, I can't find it": what the negation denies is not the request.
+    if let Move::TakeBack { bare_no: false, .. } = act
+        && signs.has(Signs::HARMLESS)
+        && !denies(context, clause)
+        && !clause.iter().any(|token| {
+            token.has(
+                Tags::STOP
+                    .union(Tags::TAKE_BACK)
+                    .union(Tags::TAKE_BACK_LAST)
+                    .union(Tags::REPAIR)
+                    .union(Tags::NO),
+            ) && token.kind == Kind::Word
+                && !context.belongs_to(token, Signs::HARMLESS)
+        })
+    {
+        return Move::Nothing;
+    }
     if let Move::TakeBack { .. } = act {
         // "never mind about Bob"; but "wrong person, Carol" is about what was asked before.
         let parted = clause

@@ -273,7 +273,21 @@ fn read_whole(context: &Context, sentence: &Sentence) -> Vec<Said> {
             let owed = tokens[..range.start]
                 .iter()
                 .any(|token| token.has(Tags::DEBT));
-            if !((asked || owed) && introduces(&tokens[..range.start])) && asks_or_fills(&act) {
+            // "The rent goes up: change the standing order …": a reason before an act that moves no money by itself.
+            let reasoned = matches!(act, Move::Act(_))
+                && matches!(
+                    said.last(),
+                    Some(Said {
+                        act: Move::Doubt {
+                            strength: Strength::Faint | Strength::Likely,
+                            ..
+                        },
+                        ..
+                    })
+                );
+            if !((asked || owed || reasoned) && introduces(&tokens[..range.start]))
+                && asks_or_fills(&act)
+            {
                 act = Move::Refuse(Reason::Quoted);
             }
         }

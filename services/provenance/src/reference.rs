@@ -39,7 +39,12 @@ pub(crate) fn list_behind_colon(said: &mut [Said], act: &mut Move) {
             .iter()
             .all(|pair| pair.payee.is_some() && pair.amount.is_some())
     {
-        let (terms, repair, also) = (std::mem::take(terms), *repair, *also);
+        let (mut terms, repair, also) = (std::mem::take(terms), *repair, *also);
+        // "Set up a standing order: 50 monthly to Mum from 1 February": the rhythm may stand on either side.
+        terms.recurring |= fragment.terms.recurring;
+        terms.frequency = fragment.terms.frequency.or(terms.frequency);
+        terms.start = fragment.terms.start.or(terms.start);
+        terms.from = fragment.terms.from.or(terms.from);
         *act = Move::Ask {
             pairs: std::mem::take(&mut fragment.pairs),
             terms,

@@ -2,6 +2,7 @@
 
 mod acts;
 mod acts_everywhere;
+mod acts_ordinary;
 mod corpus;
 mod duration;
 mod ilse;
