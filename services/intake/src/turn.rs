@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, time::Duration};
 use bytes::Bytes;
 use countersign_domain::{ConversationId, CustomerId, Secret};
 use countersign_identity::{SessionClaims, SignError, TokenId, TurnId, sign_session};
-use countersign_screening::{Stage, canary::Watch, claims};
+use countersign_screening::{Act, Stage, canary::Watch, claims};
 use futures_util::FutureExt as _;
 use tokio::sync::{
     OwnedSemaphorePermit,
@@ -116,8 +116,17 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
     let _ = show_looked_at(&app, &turn, &out, &mut gate.shown).await;
     gate.shown.compare_remarks();
     let shown = &mut gate.shown;
-    // "Your card is frozen" describes how things stand, except right after a request to freeze it.
-    let least = if shown.prepared_anything() {
+    // "Your card is frozen" describes how things stand, except right after a request to freeze it, and where a reply of
+    // this conversation has said that it did something to it.
+    let said_before = turn
+        .earlier_replies
+        .iter()
+        .flat_map(|reply| claims(reply))
+        .any(|claim| {
+            claim.stage == Stage::Done
+                && (claim.acts.contains(&Act::Freeze) || claim.acts.contains(&Act::Unfreeze))
+        });
+    let least = if shown.prepared_anything() || said_before {
         Stage::Stands
     } else {
         Stage::Done

@@ -184,37 +184,48 @@ impl Clause<'_> {
     /// A word of an act, of which the act is one that its neighbours name.
     fn done(&self) -> Option<Claim> {
         let about = self.about();
-        let (at, act, own) =
-            self.words
-                .iter()
-                .enumerate()
-                .find_map(|(at, word)| match word.can {
-                    Senses {
-                        i_did: Some(act), ..
-                    } => Some((at, act, true)),
-                    Senses {
-                        finished: Some(act),
-                        ..
-                    } => Some((at, act, false)),
-                    Senses {
-                        changed: true,
-                        i_changed,
-                        ..
-                    }
-                    | Senses {
-                        i_changed: i_changed @ true,
-                        ..
-                    } if about.iter().any(|act| *act != Act::Any) => {
-                        Some((at, Act::Any, i_changed))
-                    }
-                    _ => None,
-                })?;
+        let (at, act, own) = self
+            .words
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !self.is_a_noun(*at))
+            .find_map(|(at, word)| match word.can {
+                Senses {
+                    i_did: Some(act), ..
+                } => Some((at, act, true)),
+                Senses {
+                    finished: Some(act),
+                    ..
+                } => Some((at, act, false)),
+                // "I pressed Confirm for you".
+                Senses { pressed: true, .. }
+                    if self.words[..at].iter().any(|word| word.can.of_itself) =>
+                {
+                    Some((at, Act::Any, true))
+                }
+                Senses {
+                    changed: true,
+                    i_changed,
+                    ..
+                }
+                | Senses {
+                    i_changed: i_changed @ true,
+                    ..
+                } if about.iter().any(|act| *act != Act::Any) => Some((at, Act::Any, i_changed)),
+                _ => None,
+            })?;
         let before = &self.words[..at];
-        let by_itself = own || before.iter().any(|word| word.can.of_itself);
+        let by_itself = own || (0..at).any(|before| self.is_the_assistant(before));
         if self.turned(at, by_itself, true) || has_date(self.words) {
             return None;
         }
-        let happened = before.iter().any(|word| word.can.happened);
+        // "The payment is done"; of a card it tells how things stand, and of rent what is usual.
+        let habit = self.words.iter().any(|word| word.can.habit);
+        let is_over = before.iter().any(|word| word.can.being)
+            && matches!(act, Act::Transfer | Act::Any | Act::Refund)
+            && self.words[at].can.finished.is_some()
+            && !habit;
+        let happened = is_over || before.iter().any(|word| word.can.happened);
         let one = self.words.len() == 1;
         let begins = at == 0
             && self.first
@@ -318,10 +329,43 @@ impl Clause<'_> {
             return true;
         }
         self.words.iter().enumerate().any(|(position, word)| {
-            word.can.denies
+            self.denies(position)
                 || word.can.condition
                 || done && word.can.of_the_customer && !by_itself && position < at
+                // "To be sent", and not "the payment to Carol is done".
+                || word.text == "to"
+                    && !by_itself
+                    && (position + 1 == at
+                        || self.words.get(position + 1).is_some_and(|next| {
+                            ["be", "have", "get"].contains(&next.text)
+                        }))
         })
+    }
+
+    /// Whether a word that could report an act is the thing itself: "el pago ha sido cancelado".
+    fn is_a_noun(&self, at: usize) -> bool {
+        self.words[at].can.about.is_some()
+            && self.words[at + 1..]
+                .iter()
+                .any(|word| word.can.finished.is_some() || word.can.changed)
+    }
+
+    /// Whether the assistant speaks of itself: "i" is also an Italian article ("i soldi sono inviati").
+    fn is_the_assistant(&self, at: usize) -> bool {
+        let article = self.words[at].text == "i"
+            && self.words.get(at + 2).is_some_and(|verb| {
+                ["sono", "vengono", "verranno", "saranno", "restano"].contains(&verb.text)
+            });
+        self.words[at].can.of_itself && !article
+    }
+
+    /// Whether a word denies here: the Dutch have a card that is the French "not".
+    fn denies(&self, at: usize) -> bool {
+        let card = self.words[at].text == "pas"
+            && at > 0
+            && ["uw", "je", "jouw", "de", "mijn", "een", "deze", "die"]
+                .contains(&self.words[at - 1].text);
+        self.words[at].can.denies && !card
     }
 }
 

@@ -212,3 +212,42 @@ fn a_denial_a_condition_a_question_and_a_report_are_none() {
         assert_eq!(claims(other), [], "{other}");
     }
 }
+
+/// Language, act, what it says (`own`: done by the assistant, `done`, `none`), the reply.
+const TABLE: &str = include_str!("../../../../fixtures/screening/claims.tsv");
+
+#[test]
+fn every_act_is_noticed_by_whoever_it_is_claimed_in_eight_languages() {
+    let mut wrong = Vec::new();
+    for row in TABLE.lines().skip(1) {
+        let [_, act, says, reply] = row.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{row:?} is no row");
+        };
+        let done: Vec<Claim> = claims(reply)
+            .into_iter()
+            .filter(|claim| claim.stage == Stage::Done)
+            .collect();
+        let act = match act {
+            "transfer" => Act::Transfer,
+            "freeze" => Act::Freeze,
+            "unfreeze" => Act::Unfreeze,
+            "cancel" => Act::Cancel,
+            "refund" => Act::Refund,
+            "limit" => Act::Limit,
+            "order" => Act::Order,
+            "profile" => Act::Profile,
+            _ => Act::Any,
+        };
+        let right = match says {
+            "none" => done.is_empty(),
+            // "It is paid" of an unnamed thing may be any act; what must not happen is that it is another one.
+            _ => done.iter().any(|claim| {
+                claim.acts.contains(&act) || claim.acts.contains(&Act::Any) || act == Act::Any
+            }),
+        };
+        if !right {
+            wrong.push(format!("{row}: {:?}", claims(reply)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -8,8 +8,15 @@ use super::Act;
 const FINISHED: &[(Act, &str)] = &[
     (
         Act::Transfer,
-        "sent paid transferred moved wired repaid remitted
-         überwiesen gesendet bezahlt versendet verschickt gezahlt
+        "sent paid transferred moved wired repaid remitted transmitted posted credited debited dispatched
+         überwiesen gesendet bezahlt versendet verschickt gezahlt gebucht abgebucht gutgeschrieben abgeschickt geschickt
+         überbucht umgebucht angewiesen beglichen
+         réglé acheminé transmis débité crédité
+         girado abonado cargado mandado depositado
+         mandato accreditato addebitato versato bonificato
+         afgeschreven bijgeschreven verzonden voldaan
+         mandado creditado debitado depositado
+         opłacony zapłacony przekazany przesłany zaksięgowany przekazano przesłano zaksięgowano
          envoyé envoyée envoyés viré virée payé payée transféré transférée versé
          enviado enviada pagado pagada transferido transferida
          pago paga
@@ -19,19 +26,20 @@ const FINISHED: &[(Act, &str)] = &[
     ),
     (
         Act::Freeze,
-        "frozen froze blocked gesperrt eingefroren bloquée bloqué gelée gelé bloqueada bloqueado congelada congelado
-         bloccata bloccato congelata geblokkeerd bevroren zablokowano zablokowana zablokowane zamrożono zamrożona",
+        "frozen froze blocked locked suspended gesperrt eingefroren blockiert bloquée bloqué gelée gelé bloqueada bloqueado congelada congelado
+         bloccata bloccato congelata sospesa geblokkeerd bevroren zablokowano zablokowana zablokowane zamrożono zamrożona",
     ),
     (
         Act::Unfreeze,
-        "unfrozen unblocked entsperrt freigegeben débloquée débloqué dégelée desbloqueada desbloqueado descongelada
+        "unfrozen unblocked unlocked reactivated entsperrt freigegeben débloquée débloqué dégelée desbloqueada desbloqueado descongelada
          sbloccata sbloccato gedeblokkeerd odblokowano odblokowana odblokowane",
     ),
     (
         Act::Cancel,
         "cancelled canceled withdrawn revoked storniert zurückgenommen widerrufen abgebrochen annulé annulée
          cancelado cancelada anulado anulada annullato annullata revocato geannuleerd ingetrokken
-         anulowano anulowane anulowany anulowana odwołano wycofano wstrzymano undone",
+         anulowano anulowane anulowany anulowana odwołano odwołany wycofano wycofany wstrzymano wstrzymany undone
+         gekündigt aufgehoben gestoppt résilié arrêté revocado interrumpido disdetto revogado opgezegd stopped",
     ),
     (
         Act::Dispute,
@@ -47,27 +55,34 @@ const FINISHED: &[(Act, &str)] = &[
     ),
     (
         Act::Order,
-        "scheduled programado programada agendado agendada programmato programmata ingepland gepland zaplanowano
+        "scheduled booked ordered eingeplant terminiert bestellt gebucht reservado pedido encargado commandé réservé ordinato
+         prenotato besteld geboekt zamówiono zamówiony zarezerwowano scheduled programado programada agendado agendada programmato programmata ingepland gepland zaplanowano
          zaplanowane geplant programmé programmée planifié",
     ),
     (
         Act::Any,
-        "executed confirmed completed processed done activated deactivated approved finalised finalized settled
-         ausgeführt erledigt bestätigt abgeschlossen durchgeführt vollzogen veranlasst freigeschaltet
-         confirmé confirmée effectué effectuée exécuté exécutée validé validée réalisé
-         hecho ejecutado ejecutada completado completada confirmado confirmada realizado realizada efectuado
-         feito feita concluído concluída efetuado efetuada executado
-         confermato confermata fatto eseguito eseguita effettuato effettuata completato completata
-         bevestigd uitgevoerd gedaan voltooid afgerond verwerkt
-         zrobione wykonano wykonane wykonany potwierdzono potwierdzone zrealizowano zrealizowany zatwierdzono",
+        "executed confirmed completed processed done activated authorised authorized signed authenticated cleared deactivated approved finalised finalized settled
+         ausgeführt erledigt bestätigt freigegeben genehmigt autorisiert unterschrieben abgeschlossen durchgeführt vollzogen veranlasst freigeschaltet
+         autorisé signé approuvé traité terminé confirmé confirmée effectué effectuée exécuté exécutée validé validée réalisé
+         autorizado firmado aprobado tramitado procesado hecho ejecutado ejecutada completado completada confirmado confirmada realizado realizada efectuado
+         autorizado assinado aprovado processado feito feita concluído concluída efetuado efetuada executado
+         autorizzato firmato approvato elaborato concluso confermato confermata fatto eseguito eseguita effettuato effettuata completato completata
+         bevestigd uitgevoerd gedaan voltooid afgerond verwerkt goedgekeurd geautoriseerd ondertekend geregeld
+         autoryzowano autoryzowany zatwierdzony załatwiono załatwiony zakończony zrobiony zrobione wykonano wykonane wykonany potwierdzono potwierdzone zrealizowano zrealizowany zatwierdzono",
     ),
 ];
+
+/// What a hand does to a button. Only where somebody says that they did it: "I pressed Confirm for you".
+const PRESSED: &str = "pressed tapped clicked hit pushed gedrückt getippt geklickt angeklickt angetippt betätigt appuyé cliqué tapé validé
+     pulsado presionado apretado clicado tocado premido pressionado clicado carregado premuto cliccato schiacciato toccato
+     gedrukt geklikt aangeklikt ingedrukt getikt";
 
 /// Verbs of the first person: they say both what was done and who did it.
 const I_DID: &[(Act, &str)] = &[
     (
         Act::Transfer,
-        "enviei transferi paguei envié transferí pagué wysłałem wysłałam przelałem przelałam zapłaciłem zapłaciłam",
+        "enviei transferi paguei mandei depositei envié transferí pagué mandé giré aboné inviai pagai przekazałem przekazałam przesłałem
+         przesłałam opłaciłem opłaciłam wysłałem wysłałam przelałem przelałam zapłaciłem zapłaciłam",
     ),
     (
         Act::Freeze,
@@ -79,7 +94,7 @@ const I_DID: &[(Act, &str)] = &[
     ),
     (
         Act::Cancel,
-        "cancelei cancelé anulé anulei anulowałem anulowałam odwołałem odwołałam wycofałem wycofałam wstrzymałem wstrzymałam",
+        "cancelei cancelé anulé anulei anulowałem anulowałam odwołałem odwołałam wycofałem wycofałam wstrzymałem wstrzymałam revoqué revoguei",
     ),
     (
         Act::Dispute,
@@ -91,11 +106,14 @@ const I_DID: &[(Act, &str)] = &[
     ),
     (
         Act::Order,
-        "programé agendei programei zaplanowałem zaplanowałam",
+        "programé agendei programei reservé reservei pedi encargué encomendei zaplanowałem zaplanowałam zamówiłem zamówiłam
+         zarezerwowałem",
     ),
     (
         Act::Any,
-        "confirmei confirmé ejecuté realicé completé executei concluí realizei potwierdziłem potwierdziłam zrealizowałem wykonałem wykonałam zrobiłem zrobiłam zatwierdziłem",
+        "confirmei confirmé ejecuté realicé completé executei concluí realizei potwierdziłem potwierdziłam zrealizowałem wykonałem wykonałam zrobiłem zrobiłam zatwierdziłem zatwierdziłam
+         autoricé autorizei firmé assinei pulsé presioné apreté cliqué carreguei premi pressionei cliquei nacisnąłem nacisnęłam kliknąłem
+         kliknęłam wcisnąłem wcisnęłam autoryzowałem załatwiłem załatwiłam",
     ),
 ];
 
@@ -128,12 +146,12 @@ const READY: &str = "ready waiting waits awaiting bereit wartet prêt prête pr�
 const ABOUT: &[(Act, &str)] = &[
     (
         Act::Transfer,
-        "payment payments transfer transfers money zahlung überweisung geld paiement virement argent transferencia dinero
+        "payment payments transfer transfers money zahlung überweisung geld paiement virement argent transferencia dinero pago pagos
          pagamento transferência dinheiro bonifico trasferimento soldi betaling overschrijving overboeking geld przelew przelewu płatność płatności pieniądze",
     ),
     (
         Act::Freeze,
-        "freeze sperre sperrung blocage opposition bloqueo bloqueio blocco blokkade blokada blokadę",
+        "freeze block sperre sperrung blocage opposition bloqueo bloqueio blocco blokkade blokada blokadę",
     ),
     (
         Act::Dispute,
@@ -175,22 +193,37 @@ const CARDS: &str = "card karte carte tarjeta cartão carta kaart karta";
 const DENIES: &str = "not no nothing never none cannot can't cant won't will would could yet nicht nichts kein keine keinen nie wird werden
      pas rien aucun aucune jamais sera seront nada nunca ninguna ningún no será não ninguém nenhum nenhuma
      non niente nulla nessun nessuna sarà verrà niet niets geen nooit wordt zal nic nigdy nie zostanie będzie
-     can may might could shall should kann können möchten soll peux puis pouvez puedo puede posso può possiamo kan mag mogę może można chcesz";
+     can may might could shall should verrà verranno saranno seront serán serão zostaną będą zullen worden sollen würde würden pourra podrá poderá potrà könnte
+     kann können möchten soll peux puis pouvez puedo puede posso può possiamo kan mag mogę może można chcesz";
 
 /// Words of a condition.
 const CONDITIONS: &str = "once until unless if when before after wenn sobald bis bevor falls quand lorsque dès avant cuando hasta
      quando finché prima zodra voordat als gdy jeśli kiedy dopóki zanim jak";
 
 /// Words that make a report of what the customer did; harmless behind the act, and where the assistant speaks of itself.
-const OF_THE_CUSTOMER: &str = "you you've to be sie vous usted si";
+const OF_THE_CUSTOMER: &str =
+    "you you've be sie du vous tu usted ustedes tú si lei você vocês jij u jullie pan pani";
+
+/// Forms of "to be" that are no future: "the payment is done". Beside [`super::Act::Freeze`] and the like they tell how
+/// things stand.
+const BEING: &str =
+    "is are ist sind est sont está están estão è sono é são es son zijn jest są that's it's";
+
+/// Words of a habit, or of a list: "the rent is paid on the first of every month".
+const HABITS: &str = "every each monthly weekly yearly quarterly usually always automatically normally first last jeden jede jedes monatlich
+     wöchentlich jährlich immer automatisch gewöhnlich chaque mensuel mensuellement toujours automatiquement cada mensual mensualmente
+     siempre automáticamente todos todas ogni mensile mensilmente sempre automaticamente elke iedere maandelijks wekelijks altijd
+     automatisch mensalmente semanalmente automaticamente każdego co miesiąc zawsze automatycznie by von par por da door przez
+     when how only nur seulement sólo solo só soltanto alleen tylko same";
 
 /// Words with which the assistant speaks of itself.
 const OF_ITSELF: &str =
-    "i i've we we've ich wir j'ai nous he hemos ho abbiamo ik wij heb hebben tenho";
+    "i i've we we've ich wir j'ai nous he hemos ho abbiamo ik wij heb hebben tenho temos";
 
 /// Words that make a sentence a report of something that happened: "was sent", "is now frozen".
-const HAPPENED: &str = "been was were now just already successfully wurde wurden jetzt été maintenant sido fue ahora stato stata stati state
-     ora adesso già werd werden nu foi foram agora já został została zostało zostały teraz już déjà ya quedó has have gotten";
+const HAPPENED: &str = "been was were now just already got gone hereby successfully wurde wurden jetzt été maintenant sido fue ahora stato stata stati state
+     ora adesso già werd werden nu foi foram agora já został została zostało zostały teraz już déjà ya quedó quedado has have gotten
+     bereits schon soeben gerade eben hiermit vient désormais quedan acaba acabo appena reeds zojuist zonet al acabou właśnie";
 
 /// Words that are a claim when a sentence begins with them: "Sent 20 to Bob".
 const BEGINS: &str = "sent done transferred frozen cancelled canceled refunded confirmed completed erledigt gesendet überwiesen envoyé
@@ -225,6 +258,33 @@ pub(super) const PHRASES: &[(&str, Act)] = &[
     ("in arrivo", Act::Transfer),
     ("onderweg", Act::Transfer),
     ("w drodze", Act::Transfer),
+    ("on the way", Act::Transfer),
+    ("has reached", Act::Transfer),
+    ("have reached", Act::Transfer),
+    ("has arrived", Act::Transfer),
+    ("have arrived", Act::Transfer),
+    ("has gone out", Act::Transfer),
+    ("has been taken care of", Act::Any),
+    ("consider it done", Act::Any),
+    ("geld ist raus", Act::Transfer),
+    ("ist angekommen", Act::Transfer),
+    ("argent est parti", Act::Transfer),
+    ("virement est parti", Act::Transfer),
+    ("est bien arrivé", Act::Transfer),
+    ("dinero ya salió", Act::Transfer),
+    ("dinero ha llegado", Act::Transfer),
+    ("dinero ya ha salido", Act::Transfer),
+    ("soldi sono partiti", Act::Transfer),
+    ("soldi sono arrivati", Act::Transfer),
+    ("bonifico è partito", Act::Transfer),
+    ("geld is aangekomen", Act::Transfer),
+    ("geld is weg", Act::Transfer),
+    ("dinheiro já saiu", Act::Transfer),
+    ("dinheiro chegou", Act::Transfer),
+    ("pieniądze poszły", Act::Transfer),
+    ("pieniądze dotarły", Act::Transfer),
+    ("przelew poszedł", Act::Transfer),
+    ("przelew dotarł", Act::Transfer),
 ];
 
 /// What one word can say. A word of several languages may say several things.
@@ -232,6 +292,9 @@ pub(super) const PHRASES: &[(&str, Act)] = &[
 pub(super) struct Senses {
     pub finished: Option<Act>,
     pub i_did: Option<Act>,
+    pub pressed: bool,
+    pub being: bool,
+    pub habit: bool,
     pub changed: bool,
     pub i_changed: bool,
     pub prepared: bool,
@@ -265,6 +328,9 @@ static SENSES: LazyLock<HashMap<&'static str, Senses>> = LazyLock::new(|| {
     for (act, words) in ABOUT {
         mark(words, &|word| word.about = Some(*act));
     }
+    mark(PRESSED, &|word| word.pressed = true);
+    mark(BEING, &|word| word.being = true);
+    mark(HABITS, &|word| word.habit = true);
     mark(CHANGED, &|word| word.changed = true);
     mark(I_CHANGED, &|word| word.i_changed = true);
     mark(PREPARED, &|word| word.prepared = true);
@@ -282,9 +348,37 @@ static SENSES: LazyLock<HashMap<&'static str, Senses>> = LazyLock::new(|| {
     senses
 });
 
-/// What a word, in lower case, can say.
+/// Endings of one participle that agrees with its noun.
+const AGREEMENT: [&[&str]; 9] = [
+    &["ado", "ada", "ados", "adas"],
+    &["ido", "ida", "idos", "idas"],
+    &["é", "ée", "és", "ées"],
+    &["ato", "ata", "ati", "ate"],
+    &["uto", "uta", "uti", "ute"],
+    &["any", "ana", "ane", "ano"],
+    &["ony", "ona", "one", "ono"],
+    &["to", "ta", "tos", "tas", "ti", "te"],
+    &["cho", "cha", "chos", "chas"],
+];
+
+/// What a word, in lower case, can say; a participle as well where only another of its forms is listed.
 pub(super) fn senses(word: &str) -> Senses {
-    let mut senses = SENSES.get(word).copied().unwrap_or_default();
+    let listed = SENSES.get(word).copied();
+    let mut senses = listed.unwrap_or_default();
+    if senses.finished.is_none() && senses.i_did.is_none() && !senses.changed {
+        let forms = AGREEMENT.iter().flat_map(|family| {
+            let stems = family.iter().filter_map(|ending| word.strip_suffix(ending));
+            stems.flat_map(|stem| family.iter().map(move |ending| format!("{stem}{ending}")))
+        });
+        for form in forms {
+            if let Some(other) = SENSES.get(form.as_str()) {
+                senses.finished = senses.finished.or(other.finished);
+                senses.changed |= other.changed;
+                senses.prepared |= other.prepared;
+                senses.pressed |= other.pressed;
+            }
+        }
+    }
     senses.denies |= word.ends_with("n't");
     senses
 }
