@@ -24,7 +24,7 @@ pub const CODE_LENGTH: usize = 16;
 pub const RUN_LENGTH: usize = 10;
 /// Most bytes of a text that are looked at, decoded forms included.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// Letters of a run, at least.
+/// Letters of a run, at least. Every run of a code has them: the database takes no other code.
 const LETTERS_MIN: usize = 2;
 /// Digits of a run, at least. Every run of a code has one: the database takes no other code.
 const DIGITS_MIN: usize = 1;

@@ -15,8 +15,8 @@ use crate::{
     sql::{literal, uuid_literal},
 };
 
-/// The alphabet of canary codes: no vowels, no digit that could be a letter.
-const CANARY_ALPHABET: &[u8] = b"23456789BCDFGHJKLMNPQRSTVWXYZ";
+/// The letters of canary codes: no vowels, and none that could be a digit.
+const CANARY_ALPHABET: &[u8] = b"BCDFGHJKMNPQRSTVWXYZ";
 /// Its digits.
 const CANARY_DIGITS: &[u8] = b"23456789";
 /// Account part of an IBAN at this bank: its own invented bank code and ten digits.
@@ -61,7 +61,7 @@ impl Rows<'_> {
 
     pub fn customer(&mut self, name: &str) {
         let id = Uuid::now_v7();
-        // Digits in every second place: the bank takes no code that could be a word.
+        // A digit and a letter in turn: the bank takes no code that could be a word or a number.
         let canary: String = Uuid::new_v4()
             .as_bytes()
             .iter()

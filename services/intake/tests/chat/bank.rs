@@ -106,10 +106,13 @@ impl Bank {
             panel_secret: Secret::from_random(unique(name)),
         };
         let mut admin = self.admin().await;
-        let canary: String = hex::encode_upper(customer.id.as_bytes())
-            .chars()
-            .map(|c| if matches!(c, 'A' | 'E') { '0' } else { c })
-            .take(16)
+        // A letter and a digit in turn: the bank takes no code that could be a word or a number.
+        let canary: String = customer.id.as_bytes()[8..]
+            .iter()
+            .flat_map(|byte| {
+                let letter = b"BCDFGHJKMNPQRSTV"[usize::from(byte >> 4)];
+                [char::from(letter), char::from(b'2' + (byte & 7))]
+            })
             .collect();
         sqlx::query("INSERT INTO bank.customer (customer_id, display_name, canary_code) VALUES ($1, $2, $3)")
             .bind(customer.id)
