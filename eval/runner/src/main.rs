@@ -60,6 +60,9 @@ struct RunArguments {
     /// Cases at a time
     #[arg(long, default_value_t = JOBS)]
     jobs: usize,
+    /// Only one case of every kind in every file: what is played for each change; the rest is left to the whole run
+    #[arg(long)]
+    subset: bool,
     /// Keep what every playing left behind, as text, beside the report
     #[arg(long)]
     keep: bool,
@@ -148,7 +151,16 @@ async fn main() -> anyhow::Result<ExitCode> {
 }
 
 async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
-    let cases = arguments.files.load()?;
+    let mut cases = arguments.files.load()?;
+    if arguments.subset {
+        let all = cases.len();
+        suite::thin_out(&mut cases);
+        println!(
+            "{} of {all} cases: one of every kind in every file, and of every language; {} are left to the whole run",
+            cases.len(),
+            all - cases.len()
+        );
+    }
     let runs = suite::run(
         &cases,
         arguments.jobs.max(1),
@@ -175,7 +187,7 @@ async fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
             .with_context(|| format!("write {}", list.display()))?;
     }
     if let Some(baseline) = &arguments.baseline {
-        let worse = report.worse_than(baseline)?;
+        let worse = report.worse_than(baseline, arguments.subset)?;
         for line in &worse {
             println!("worse than before: {line}");
         }

@@ -180,11 +180,12 @@ impl Report {
         lines.concat()
     }
 
-    /// The playings that passed in an earlier report and do not now.
+    /// The playings that passed in an earlier report and do not now. Of a part of the cases only those that were played
+    /// are compared; of the whole run one that is gone counts as well.
     ///
     /// # Errors
     /// When the earlier report cannot be read.
-    pub fn worse_than(&self, earlier: &Path) -> anyhow::Result<Vec<String>> {
+    pub fn worse_than(&self, earlier: &Path, of_a_part: bool) -> anyhow::Result<Vec<String>> {
         let text = std::fs::read_to_string(earlier)
             .with_context(|| format!("read {}", earlier.display()))?;
         let passed = passed_in(&text)?;
@@ -195,7 +196,7 @@ impl Report {
             .collect();
         Ok(passed
             .into_iter()
-            .filter(|name| !now.get(name).copied().unwrap_or(false))
+            .filter(|name| !now.get(name).copied().unwrap_or(of_a_part))
             .collect())
     }
 }

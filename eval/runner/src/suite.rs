@@ -1,7 +1,7 @@
 //! Runs many cases, each with every driver and customer that it is for, several at a time.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -37,6 +37,17 @@ pub struct Loaded {
     pub people: BTreeMap<String, Person>,
     /// The case.
     pub case: Case,
+}
+
+/// Leaves one case of every kind in every file, and one of every language in a file.
+pub fn thin_out(cases: &mut Vec<Loaded>) {
+    let mut kinds = BTreeSet::new();
+    let mut languages = BTreeSet::new();
+    cases.retain(|one| {
+        let new_kind = kinds.insert((one.file.clone(), one.case.kind.clone()));
+        let new_language = languages.insert((one.file.clone(), one.case.language.clone()));
+        new_kind || new_language
+    });
 }
 
 /// Reads files and folders of `.yaml` files.
