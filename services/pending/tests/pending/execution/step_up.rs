@@ -66,6 +66,47 @@ async fn a_new_passkey_sends_little_at_first() {
 }
 
 #[tokio::test]
+async fn a_recovery_waits_for_the_bank_and_for_its_time_whoever_calls() {
+    let bank = Bank::open().await;
+    let ada = bank.customer("Ada").await;
+    // Who has a passkey can lose it.
+    to_dora(&ada).await;
+    let mut panel = ada.panel().await;
+    let asked: bool = sqlx::query_scalar("SELECT bank.ask_recovery(gen_random_uuid())")
+        .fetch_one(&mut *panel)
+        .await
+        .expect("ask");
+    assert!(asked);
+    panel.commit().await.expect("commit");
+    const NOW: &str =
+        "UPDATE bank.passkey_recovery SET asked_at = bank.bank_clock() WHERE customer_id = $1";
+    const LONG_AGO: &str = "UPDATE bank.passkey_recovery SET asked_at = bank.bank_clock() - interval '30 days' WHERE customer_id = $1";
+    const MADE_SURE: &str = "UPDATE bank.passkey_recovery SET asked_at = bank.bank_clock(), approved_at = bank.bank_clock(), approved_by = 'grace'
+         WHERE customer_id = $1";
+    for (changed, answer) in [
+        (NOW, "step_up_frozen"),
+        // Nobody made sure who asked.
+        (LONG_AGO, "step_up_frozen"),
+        // Made sure, and a moment ago.
+        (MADE_SURE, "step_up_frozen"),
+        (LONG_AGO, "enrolled"),
+    ] {
+        bank.plant(changed, &[ada.id.uuid()]).await;
+        let mut panel = ada.panel().await;
+        let said: String = sqlx::query_scalar(
+            "SELECT bank.enrol_passkey(c.challenge, gen_random_uuid(), uuid_send(gen_random_uuid()), '{}', 0, true, 'Phone',
+               convert_to('{\"type\":\"webauthn.create\",\"challenge\":\"' || rtrim(translate(encode(c.challenge, 'base64'), E'+/\\n', '-_'), '=') || '\"}', 'UTF8'),
+               NULL)
+               FROM (SELECT bank.issue_passkey_challenge('enrol') AS challenge) c",
+        )
+        .fetch_one(&mut *panel)
+        .await
+        .expect("an answer");
+        assert_eq!(said, answer, "{changed}");
+    }
+}
+
+#[tokio::test]
 async fn a_counter_that_stays_zero_is_a_synced_passkey() {
     let bank = Bank::open().await;
     let ada = bank.customer("Ada").await;
