@@ -139,7 +139,8 @@ impl State {
     /// # Errors
     /// When something cannot be deleted.
     pub fn forget_everything(&self) -> anyhow::Result<()> {
-        let kept = ["postgres", "keys", "logs", "door-log"].map(|name| self.place.0.join(name));
+        let kept = ["postgres", "keys", "logs", "door-log", "panel-state"]
+            .map(|name| self.place.0.join(name));
         let elsewhere = self.cluster_folder(Owner::User { uid: 0, gid: 0 });
         for path in kept.iter().chain([&elsewhere]) {
             if path.exists() {
