@@ -21,7 +21,7 @@ pub(super) fn each(text: &str, runs: &[Range<usize>], mut on: impl FnMut(&str, R
         let run = &bytes[span.clone()];
         let decoded = match run.iter().all(u8::is_ascii_hexdigit) {
             true if run.len() >= HEX_LENGTH_MIN => hex(&run[..run.len().min(2 * DECODED_MAX)]),
-            _ => blob::text_of(run),
+            _ => blob::text_of(run).or_else(|| wide(run)),
         };
         if let Some(decoded) = decoded {
             on(&decoded, span.clone());
@@ -47,11 +47,28 @@ fn escapes(bytes: &[u8]) -> usize {
     memchr::memchr3_iter(b'%', b'&', b'\\', bytes)
         .filter(|at| match &bytes[*at..] {
             [b'%', first, second, ..] => first.is_ascii_hexdigit() && second.is_ascii_hexdigit(),
-            [b'&', b'#', ..] | [b'\\', b'x', ..] => true,
+            [b'&', b'#', ..] | [b'\\', b'x' | b'u', ..] => true,
             _ => false,
         })
         .take(ESCAPES_MIN)
         .count()
+}
+
+/// The text of base64 whose bytes are text of two bytes a character, the lower one first.
+fn wide(run: &[u8]) -> Option<String> {
+    const PROBE_LENGTH: usize = 16;
+    let is_wide = |bytes: &[u8]| {
+        let mut pairs = bytes.chunks_exact(2);
+        pairs.all(|pair| pair[1] == 0 && matches!(pair[0], b' '..=b'~' | b'\n' | b'\r' | b'\t'))
+    };
+    if !is_wide(&crate::redact::decode(run.get(..PROBE_LENGTH)?)?) {
+        return None;
+    }
+    let decoded = crate::redact::decode(&run[..run.len().min(DECODED_MAX)])?;
+    let units = decoded
+        .chunks_exact(2)
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    Some(char::decode_utf16(units).filter_map(Result::ok).collect())
 }
 
 /// The text of hexadecimal digits; none where they stand for no text.

@@ -55,6 +55,9 @@ pub(super) fn letters_of(character: char) -> Option<Letters> {
 }
 
 fn look_up(character: char) -> Option<Letters> {
+    if is_combining(character) {
+        return Some(Letters::default());
+    }
     if !character.is_alphanumeric() {
         return None;
     }
@@ -82,6 +85,13 @@ fn look_up(character: char) -> Option<Letters> {
     let mut buffer = [0; 4];
     let shape: String = skeleton(character.encode_utf8(&mut buffer)).collect();
     Some(of_ascii(shape.nfkd()))
+}
+
+/// A mark over or through the letter before it: strokes and dots between letters part no word.
+const fn is_combining(character: char) -> bool {
+    matches!(character,
+        '\u{300}'..='\u{36F}' | '\u{483}'..='\u{489}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
+        | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
 }
 
 fn of_ascii(characters: impl Iterator<Item = char>) -> Letters {
@@ -118,6 +128,7 @@ mod tests {
             ("𝐢𝐠𝐧𝐨𝐫𝐞", "ignore"),
             ("Größe", "grosse"),
             ("łódź", "lodz"),
+            ("i\u{336}g\u{336}n\u{336}ore", "ignore"),
             ("中文", ""),
         ] {
             assert_eq!(read(text), letters, "{text}");

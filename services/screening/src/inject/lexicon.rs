@@ -31,7 +31,7 @@ concepts! {
     Threat "threat", ScamAdvice "scam", Send "send", Data "data", Must "must", Before "before", NewTask "new",
     Skip "skip", Reading "reading", First "first", Praise "only", Neutral "neutral", Rotated "rotated",
     Reversed "reversed", Amount "amount", Identifier "identifier", PayTool "paytool", Address "address",
-    Always "always", Frame "frame",
+    Always "always", Frame "frame", Apply "apply", Just "just", Obey "obey", Unasked "unasked", Drain "drain",
 }
 
 impl Concept {

@@ -29,6 +29,10 @@ pub(super) const TRIGGERS: u64 = Concept::Ignore.mask()
     | Concept::NewTask.mask()
     | Concept::Before.mask()
     | Concept::Skip.mask()
+    | Concept::Unasked.mask()
+    | Concept::Obey.mask()
+    | Concept::Drain.mask()
+    | Concept::Apply.mask()
     | Concept::Prompt.mask()
     | Concept::Rotated.mask()
     | Concept::Reversed.mask();
@@ -310,7 +314,11 @@ impl Reader<'_> {
                 self.push(ANY, Concept::PayTool, self.word, span.end);
             }
         }
-        if bytes[span.end..].starts_with(b"://") {
+        let is_mailbox = bytes.get(span.end) == Some(&b'@')
+            && bytes
+                .get(span.end + 1)
+                .is_some_and(u8::is_ascii_alphanumeric);
+        if is_mailbox || bytes[span.end..].starts_with(b"://") {
             self.push(ANY, Concept::Address, self.word, span.end);
         }
     }

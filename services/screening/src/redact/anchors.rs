@@ -19,6 +19,8 @@ pub(super) enum Set {
     Hex,
     /// Letters, digits, `-` and `_`.
     Word,
+    /// Letters, digits, `-`, `_` and `$`.
+    Parts,
     /// Letters, digits, `-`, `_`, `.` and `~`.
     Dotted,
     /// Letters, digits, `+`, `/`, `=`, `-`, `_` and `%`.
@@ -34,6 +36,7 @@ impl Set {
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Self::Hex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
             Self::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'),
+            Self::Parts => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'$'),
             Self::Dotted => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~')
             }
@@ -97,6 +100,12 @@ pub(super) const ANCHORS: &[Anchor] = &[
     strong("AccountKey=", CloudKey, Set::Base64, 40),
     strong("SharedAccessKey=", CloudKey, Set::Base64, 40),
     strong("SharedAccessSignature=", CloudKey, Set::Base64, 20),
+    // The signature of a shared address: with it goes what it gives access to.
+    strong("&sig=", CloudKey, Set::Base64, 40),
+    strong("?sig=", CloudKey, Set::Base64, 40),
+    strong("X-Amz-Signature=", CloudKey, Set::Hex, 60),
+    strong("X-Goog-Signature=", CloudKey, Set::Hex, 60),
+    weak("1//0", CloudKey, Set::Word, 40),
     weak("LTAI", CloudKey, Set::Alnum, 12),
     strong("dop_v1_", CloudKey, Set::Alnum, 40),
     strong("doo_v1_", CloudKey, Set::Alnum, 40),
@@ -137,6 +146,8 @@ pub(super) const ANCHORS: &[Anchor] = &[
     strong("rubygems_", ForgeToken, Set::Hex, 40),
     strong("dckr_pat_", ForgeToken, Set::Word, 16),
     strong("dckr_oat_", ForgeToken, Set::Word, 16),
+    strong("AKCp", ForgeToken, Set::Alnum, 60),
+    weak("oy2", ForgeToken, Set::Alnum, 40),
     weak("cio", ForgeToken, Set::Alnum, 32),
     strong("lin_api_", ForgeToken, Set::Alnum, 30),
     strong("xoxb-", ChatToken, Set::Word, 10),
@@ -165,12 +176,14 @@ pub(super) const ANCHORS: &[Anchor] = &[
     strong("sq0atp-", PaymentKey, Set::Word, 20),
     strong("sq0csp-", PaymentKey, Set::Word, 20),
     weak("EAAA", PaymentKey, Set::Word, 50),
-    strong("access_token$production$", PaymentKey, Set::Word, 30),
-    strong("access_token$sandbox$", PaymentKey, Set::Word, 30),
+    strong("access_token$production$", PaymentKey, Set::Parts, 30),
+    strong("access_token$sandbox$", PaymentKey, Set::Parts, 30),
     strong("access-production-", PaymentKey, Set::Word, 30),
     strong("access-sandbox-", PaymentKey, Set::Word, 30),
     strong("FLWSECK-", PaymentKey, Set::Word, 16),
     strong("FLWSECK_TEST-", PaymentKey, Set::Word, 16),
+    strong("rzp_live_", PaymentKey, Set::Alnum, 14),
+    strong("rzp_test_", PaymentKey, Set::Alnum, 14),
     weak("AQE", PaymentKey, Set::Word, 80),
     weak("live_", PaymentKey, Set::Word, 30),
     weak("test_", PaymentKey, Set::Alnum, 30),
@@ -180,7 +193,7 @@ pub(super) const ANCHORS: &[Anchor] = &[
     strong("sk-admin-", ModelKey, Set::Word, 16),
     strong("sk-or-v1-", ModelKey, Set::Word, 16),
     weak("sk-", ModelKey, Set::Word, 20),
-    weak("hf_", ModelKey, Set::Alnum, 30),
+    strong("hf_", ModelKey, Set::Alnum, 34),
     strong("api_org_", ModelKey, Set::Alnum, 30),
     weak("r8_", ModelKey, Set::Alnum, 30),
     weak("gsk_", ModelKey, Set::Alnum, 30),
@@ -199,6 +212,11 @@ pub(super) const ANCHORS: &[Anchor] = &[
     strong("SG.", ServiceKey, Set::Dotted, 60),
     weak("key-", ServiceKey, Set::Hex, 32),
     weak("SK", ServiceKey, Set::Hex, 32),
+    strong("CFPAT-", ServiceKey, Set::Word, 40),
+    strong("pat-na1-", ServiceKey, Set::Word, 30),
+    strong("pat-eu1-", ServiceKey, Set::Word, 30),
+    weak("re_", ServiceKey, Set::Word, 24),
+    strong("EAACEdEose0cBA", ServiceKey, Set::Alnum, 20),
     strong("shpat_", ServiceKey, Set::Hex, 30),
     strong("shpss_", ServiceKey, Set::Hex, 30),
     strong("shpca_", ServiceKey, Set::Hex, 30),

@@ -15,7 +15,7 @@ const HEADER_LENGTH_MAX: usize = 4096;
 const PARTS_MAX: usize = 5;
 
 /// Base64 of either alphabet, with or without its padding.
-pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     use base64::alphabet::{STANDARD, URL_SAFE};
     use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
     const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()

@@ -15,6 +15,7 @@ mod contact;
 mod fold;
 mod iban;
 mod json;
+mod jwk;
 mod jwt;
 pub(crate) mod named;
 mod national;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 
 use countersign_wire::{Caps, Document, Span, WireError};
 
+pub(crate) use jwt::decode;
 pub use rules::{BuiltIn, CUSTOM_RULES_MAX, RULE_NAME_LENGTH_MAX, RuleError, RuleSet, Rules};
 pub use sse::{EventRedactor, EventTooLong};
 pub use stream::TextRedactor;

@@ -54,7 +54,7 @@ pub(crate) const NAMES: &[&str] = &[
     "token",
 ];
 /// Words in front of a token in a header.
-pub(crate) const SCHEMES: &[&str] = &["bearer ", "basic "];
+pub(crate) const SCHEMES: &[&str] = &["bearer ", "basic ", "token ", "cookie: "];
 /// What stands between an address's scheme and its user.
 pub(crate) const ADDRESS: &str = "://";
 
@@ -262,14 +262,42 @@ pub(super) fn credentials(text: &[u8], scheme: Range<usize>) -> Option<Range<usi
         end -= 1;
     }
     let token = &text[start..end];
-    let is_secret = if text[scheme.start].eq_ignore_ascii_case(&b'b')
-        && text[scheme.start + 1].eq_ignore_ascii_case(&b'a')
-    {
-        is_basic(token)
-    } else {
-        is_bearer(token)
+    let is_secret = match &text[scheme.start..scheme.start + 2] {
+        b"ba" | b"Ba" | b"BA" | b"bA" => is_basic(token),
+        b"to" | b"To" | b"TO" | b"tO" => {
+            is_behind_its_header(text, scheme.start) && is_bearer(token)
+        }
+        b"co" | b"Co" | b"CO" | b"cO" => return cookie(text, start),
+        _ => is_bearer(token),
     };
     is_secret.then_some(start..end)
+}
+
+/// `Authorization: token …`: without the header in front it is a word of a sentence.
+fn is_behind_its_header(text: &[u8], scheme: usize) -> bool {
+    let is_gap = |byte: &&u8| matches!(**byte, BREAK | b':' | b'"' | b'\'' | b' ');
+    let gap = text[..scheme].iter().rev().take(GAP_MAX).take_while(is_gap);
+    let head = &text[..scheme - gap.count()];
+    let name = head.get(head.len().wrapping_sub("authorization".len())..);
+    name.is_some_and(|name| name.eq_ignore_ascii_case(b"authorization"))
+}
+
+/// The value of the first cookie of a header that looks like a key: the rest of them name things as well.
+fn cookie(text: &[u8], start: usize) -> Option<Range<usize>> {
+    let line = text[start..].iter().take(VALUE_LENGTH_MAX);
+    let name = line
+        .take_while(|byte| is_word(**byte) || **byte == b'-' || **byte == b'.')
+        .count();
+    let value = start + name + 1;
+    if name == 0 || text.get(value - 1) != Some(&b'=') {
+        return None;
+    }
+    let length = text[value..]
+        .iter()
+        .take_while(|byte| is_value(**byte))
+        .count();
+    let found = &text[value..value + length];
+    (found.len() >= 16 && is_bearer(found)).then_some(value..value + length)
 }
 
 fn is_basic(token: &[u8]) -> bool {
@@ -391,12 +419,23 @@ mod tests {
             Some("9f8e7d6c5b".to_owned())
         );
         assert_eq!(found("Basic dXNlcjpwYXNz"), Some("dXNlcjpwYXNz".to_owned()));
+        assert_eq!(
+            found("Authorization\0token 9f8e7d6c5b"),
+            Some("9f8e7d6c5b".to_owned())
+        );
+        assert_eq!(
+            found("Set-Cookie: sid=9f8e7d6c5b4a3928x; Secure"),
+            Some("9f8e7d6c5b4a3928x".to_owned())
+        );
         for text in [
             "the bearer of this cheque",
             "Bearer shares",
             "Basic account",
             "basic questions",
             "forbearer aaa.bbb",
+            "token 9f8e7d6c5b4a39281706",
+            "Cookie: theme=dark",
+            "a cookie: sweet1",
             "Bearer token.",
         ] {
             assert_eq!(found(text), None, "{text}");

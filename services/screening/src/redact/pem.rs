@@ -44,7 +44,9 @@ pub(super) fn block_at(text: &[u8], mark: usize) -> Result<Range<usize>, usize> 
     let start = begin - trailing_dashes(&text[..begin]);
     let body = body + usize::from(text[body..].starts_with(b" BLOCK")) * 6;
     // The frame is dashes on both sides; without them somebody talks about it.
-    if begin - start < DASHES_MIN || !text[body..].starts_with(b"--") {
+    let frame = &text[body..];
+    let frame = frame.strip_prefix(b" ").unwrap_or(frame);
+    if begin - start < DASHES_MIN || !frame.starts_with(b"--") {
         return Err(body);
     }
     let piece_end = find(&text[body..], &[BREAK]).map_or(text.len(), |length| body + length);
@@ -97,8 +99,10 @@ pub(super) fn end_line(text: &[u8], from: usize) -> Option<(usize, usize)> {
         if let Some(mark) = find(line, MARK.as_bytes()) {
             let end = label + mark + MARK.len();
             let end = end + usize::from(text[end..].starts_with(b" BLOCK")) * 6;
-            let dashes = text[end..].iter().take_while(|byte| **byte == b'-').count();
-            return Some((at + length, end + dashes));
+            let frame = |byte: &&u8| matches!(**byte, b'-' | b' ');
+            let framed = text[end..].iter().take(DASHES_MAX).take_while(frame);
+            let line = &text[end..end + framed.count()];
+            return Some((at + length, end + line.trim_ascii_end().len()));
         }
         at = label;
     }
@@ -191,6 +195,12 @@ mod tests {
                 "{kind}"
             );
         }
+        assert_eq!(
+            left(
+                "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nP2/56wAA\n---- END SSH2 ENCRYPTED PRIVATE KEY ---- x"
+            ),
+            "# x"
+        );
         let pgp = "-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQOYBGABCDEF\n-----END PGP PRIVATE KEY BLOCK-----";
         assert_eq!(left(pgp), "#");
         assert_eq!(

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::anchors::{ANCHORS, Set};
 use super::rules::{BuiltIn, CustomRule, RuleSet, custom_index};
 use super::view::{self, View};
-use super::{blob, card, contact, iban, jwt, named, national, pem};
+use super::{blob, card, contact, iban, jwk, jwt, named, national, pem};
 use crate::marks::{Kind, Mark};
 
 /// What stands in place of what a rule found.
@@ -41,6 +41,7 @@ pub(crate) enum Secret {
     Putty,
     BareKey,
     Jwt,
+    Jwk,
     Telegram,
     Azure,
 }
@@ -57,6 +58,7 @@ pub(crate) fn secrets() -> impl Iterator<Item = (&'static str, Secret)> {
     anchors.chain(bare).chain(headers).chain([
         (pem::MARK, Secret::Pem),
         (pem::PUTTY, Secret::Putty),
+        (jwk::MARK, Secret::Jwk),
         (":AA", Secret::Telegram),
         ("Q~", Secret::Azure),
     ])
@@ -108,6 +110,7 @@ impl Scan<'_> {
         let mut covered = 0;
         let mut blocks_from = 0;
         let (mut run_end, mut headers) = (0, 0);
+        let mut keys_from = 0;
         for found in marks {
             let Kind::Secret(secret) = found.kind() else {
                 continue;
@@ -126,6 +129,15 @@ impl Scan<'_> {
                         continue;
                     }
                 },
+                Secret::Jwk if mark.start < keys_from => continue,
+                Secret::Jwk => {
+                    let (secrets, next) = jwk::secrets_at(bytes, mark);
+                    keys_from = next;
+                    for span in secrets {
+                        self.push(BuiltIn::PrivateKey, span);
+                    }
+                    continue;
+                }
                 Secret::Putty => (BuiltIn::PrivateKey, Some(pem::putty_at(bytes, mark.start))),
                 Secret::BareKey => (
                     BuiltIn::PrivateKey,
