@@ -27,7 +27,25 @@ pub mod report;
 pub mod run;
 pub mod screen;
 pub mod serve;
+pub mod verify;
 pub mod witness;
+
+/// An error and what led to it, one line each.
+pub fn told(error: &anyhow::Error) -> String {
+    use std::fmt::Write as _;
+    let mut text = format!("Error: {error}");
+    let causes: Vec<_> = error.chain().skip(1).collect();
+    if !causes.is_empty() {
+        text.push_str("\n\nCaused by:");
+    }
+    for (number, cause) in causes.iter().enumerate() {
+        let _ = match causes.len() {
+            1 => write!(text, "\n    {cause}"),
+            _ => write!(text, "\n{number:>5}: {cause}"),
+        };
+    }
+    text
+}
 
 /// Prints a text. A reader that has had enough, `head` say, is no error: the exit code still tells.
 fn put(text: &str) {

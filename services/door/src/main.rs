@@ -31,7 +31,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     completion, configured, decide, explain, export, forward, init, keys, lint, pin, report, run,
-    serve, witness,
+    serve, verify, witness,
 };
 use crate::pipes::keeper;
 
@@ -63,9 +63,21 @@ enum Command {
     Export(export::Args),
     Forward(forward::Args),
     Completion(completion::Args),
+    Verify(verify::Args),
 }
 
-fn main() -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
+    match answer() {
+        Ok(code) => code,
+        Err(error) => {
+            // What a person did is told in words; where in this program it was noticed helps nobody here.
+            eprintln!("{}", commands::told(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn answer() -> anyhow::Result<ExitCode> {
     if keeper::is_asked_for() {
         return keeper::run();
     }
@@ -88,5 +100,6 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Export(args) => export::run(&args),
         Command::Forward(args) => forward::run(args),
         Command::Completion(args) => completion::run(&args),
+        Command::Verify(args) => verify::run(&args),
     }
 }

@@ -97,6 +97,9 @@ impl Policy {
                 suggestion: None,
             });
         }
+        if let Some((path, wanted)) = places.mistyped() {
+            return Err(meaning(path, wanted).at(|path| places.of(path)));
+        }
         if let Some((path, text)) = places.doubtful() {
             let message = format!("`{text}` means something else to other readers: write '{text}'");
             return Err(meaning(path, message).at(|path| places.of(path)));

@@ -11,6 +11,8 @@ pub(crate) struct Places {
     places: HashMap<String, (u64, u64)>,
     /// Texts without quotes that readers of another version of YAML take for something else.
     doubtful: Vec<(String, String)>,
+    /// Values that are numbers or truth values and are not written as such.
+    mistyped: Vec<(String, &'static str)>,
     /// Where the first tag or directive stands: it makes something else of what follows.
     directed: Option<(u64, u64)>,
 }
@@ -86,6 +88,13 @@ impl Places {
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
+    /// The first number or truth value that is written otherwise than plainly, by its path, and what is wanted.
+    /// Readers differ about `0x1f` and `017`, and a quoted number is a text.
+    pub fn mistyped(&self) -> Option<(&str, &'static str)> {
+        let first = self.mistyped.first();
+        first.map(|(path, wanted)| (path.as_str(), *wanted))
+    }
+
     fn doubt(&mut self, open: &[Container], text: &str, style: ScalarStyle) {
         let path = match open.last() {
             Some(Container::Mapping { key: Some(key), .. }) => key.clone(),
@@ -93,6 +102,9 @@ impl Places {
             // A key is read as the text it is wherever it is looked up.
             _ => return,
         };
+        if let Some(wanted) = wanted(&path).filter(|kind| !kind.is(text, style)) {
+            self.mistyped.push((path.clone(), wanted.words()));
+        }
         if style == ScalarStyle::Plain && is_doubtful(text) {
             self.doubtful.push((path, text.to_owned()));
         }
@@ -160,6 +172,71 @@ const fn directs(event: &Event<'_>) -> bool {
         Event::SequenceStart(_, _, tag) | Event::MappingStart(_, _, tag) => tag.is_some(),
         Event::DocumentStart(_, version) => version.is_some(),
         _ => false,
+    }
+}
+
+/// What a value has to be that is no text.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Number,
+    Truth,
+}
+
+impl Wanted {
+    fn is(self, text: &str, style: ScalarStyle) -> bool {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        style == ScalarStyle::Plain
+            && match self {
+                Self::Number => {
+                    !digits.is_empty()
+                        && digits.bytes().all(|byte| byte.is_ascii_digit())
+                        && (digits == "0" || !digits.starts_with('0'))
+                }
+                Self::Truth => matches!(text, "true" | "false"),
+            }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Number => "a whole number is wanted, in digits alone and without quotes",
+            Self::Truth => "true or false is wanted, without quotes",
+        }
+    }
+}
+
+/// What the value of a key has to be, where that is no text.
+fn wanted(path: &str) -> Option<Wanted> {
+    const NUMBERS: [&str; 11] = [
+        "version",
+        "rate_per_minute",
+        "message_rate_per_minute",
+        "ttl_seconds",
+        "countdown_seconds",
+        "min",
+        "max",
+        "min_length",
+        "max_length",
+        "min_items",
+        "max_items",
+    ];
+    const TRUTHS: [&str; 6] = [
+        "require_pins",
+        "allow_dots",
+        "request_tokens",
+        "reversible",
+        "required",
+        "task",
+    ];
+    // What stands there has names of its own.
+    let is_free = path.starts_with("servers.")
+        && (path.contains(".env.") || path.contains(".headers.") || path.contains(".command."));
+    let key = path.rsplit_once('.').map_or(path, |(_, key)| key);
+    let is_of_redaction = matches!(path, "redaction.results" | "redaction.arguments");
+    match key {
+        _ if is_free => None,
+        _ if is_of_redaction || TRUTHS.contains(&key) => Some(Wanted::Truth),
+        _ if NUMBERS.contains(&key) => Some(Wanted::Number),
+        _ => None,
     }
 }
 

@@ -84,13 +84,17 @@ pub(crate) fn read(yaml: &str) -> Result<PolicyFile, PolicyError> {
         return whole("the file is empty, and what is empty allows nothing");
     }
     if let Some((line, column, character)) = hidden(yaml) {
-        let code = character.escape_unicode();
+        let message = match character {
+            '\t' => "a tab: write spaces, and \\t in a text with double quotes".to_owned(),
+            other => {
+                let code = other.escape_unicode();
+                format!("`{code}` is not seen, or breaks lines for some readers: take it away")
+            }
+        };
         return Err(PolicyError::Syntax {
             line,
             column,
-            message: format!(
-                "`{code}` is not seen, or breaks lines for some readers: take it away"
-            ),
+            message,
             suggestion: None,
         });
     }
@@ -111,15 +115,18 @@ pub(crate) fn read(yaml: &str) -> Result<PolicyFile, PolicyError> {
     serde_saphyr::from_str_with_options(yaml, options).map_err(|error| syntax(&error))
 }
 
+/// Whether a person who looks at a text does not see a character, or sees nothing but a space.
+pub(crate) fn is_hidden(character: char) -> bool {
+    (character.is_control() && !matches!(character, '\n' | '\r'))
+        || matches!(character,
+            '\u{a0}' | '\u{ad}' | '\u{61c}' | '\u{1680}' | '\u{180e}' | '\u{2000}'..='\u{200f}'
+            | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{3000}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// The first character that a person who looks the file over does not see, or that ends a line or a
 /// comment for some readers of YAML and not for others.
 fn hidden(yaml: &str) -> Option<(u64, u64, char)> {
-    let is_hidden = |character: char| {
-        (character.is_control() && !matches!(character, '\n' | '\r' | '\t'))
-            || matches!(character,
-                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-    };
     if yaml.is_ascii() && !yaml.bytes().any(|byte| is_hidden(char::from(byte))) {
         return None;
     }

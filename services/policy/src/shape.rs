@@ -56,15 +56,7 @@ fn spec(path: &str, file: &ArgumentFile, depth: usize) -> Result<ArgumentSpec, P
         .ok_or_else(|| meaning(path, "declared too deep"))?;
     check_keys(path, file)?;
     let shape = match file.kind {
-        ArgumentType::String => Shape::Text {
-            min_length: file.min_length.unwrap_or(0) as usize,
-            max_length: file.max_length.unwrap_or(LENGTH_DEFAULT) as usize,
-            pattern: (file.pattern.as_deref())
-                .map(|text| pattern(path, text))
-                .transpose()?,
-            one_of: (file.one_of.as_ref())
-                .map(|words| words.iter().map(|word| word.as_str().into()).collect()),
-        },
+        ArgumentType::String => text(path, file)?,
         ArgumentType::Integer => Shape::Integer {
             min: file.min.unwrap_or(-EXACT_MAX),
             max: file.max.unwrap_or(EXACT_MAX),
@@ -90,6 +82,39 @@ fn spec(path: &str, file: &ArgumentFile, depth: usize) -> Result<ArgumentSpec, P
     Ok(ArgumentSpec {
         required: file.required,
         shape,
+    })
+}
+
+fn text(path: &str, file: &ArgumentFile) -> Result<Shape, PolicyError> {
+    let (min_length, max_length) = (
+        file.min_length.unwrap_or(0) as usize,
+        file.max_length.unwrap_or(LENGTH_DEFAULT) as usize,
+    );
+    let pattern = (file.pattern.as_deref())
+        .map(|text| pattern(path, text))
+        .transpose()?;
+    let words = file.one_of.as_deref().unwrap_or_default();
+    for (at, word) in words.iter().enumerate() {
+        let length = word.chars().count();
+        let passes = (min_length..=max_length).contains(&length)
+            && pattern
+                .as_ref()
+                .is_none_or(|pattern| pattern.is_match(word));
+        let message = if words[..at].contains(word) {
+            format!("`{word}` is there twice")
+        } else if passes {
+            continue;
+        } else {
+            format!("`{word}` can never pass: the pattern or a length refuses it")
+        };
+        return Err(meaning(format!("{path}.enum"), message));
+    }
+    Ok(Shape::Text {
+        min_length,
+        max_length,
+        pattern,
+        one_of: (file.one_of.as_ref())
+            .map(|words| words.iter().map(|word| word.as_str().into()).collect()),
     })
 }
 

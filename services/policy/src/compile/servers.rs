@@ -6,12 +6,14 @@ use super::check_plain;
 use crate::file::{ApprovalFile, PolicyFile, ServerFile};
 use crate::name::check_name;
 use crate::places::Places;
-use crate::read::{PolicyError, meaning};
+use crate::read::{PolicyError, is_hidden, meaning};
 use crate::server::{Approval, Connection, Server, Webhook};
 use crate::template::{Environment, Filled, Template};
 
 /// How long a call is held where the file does not say, in seconds.
 pub(super) const TTL_DEFAULT: u32 = 900;
+/// Longest name of a server for people, in bytes.
+const LABEL_BYTES_MAX: usize = 200;
 /// How long a call may be held at most, in seconds.
 pub(super) const TTL_MAX: u32 = 86_400;
 
@@ -79,6 +81,16 @@ fn server(
             "a program takes no headers: use `env`",
         ));
     }
+    if let Some(label) = &file.label {
+        let is_plain = |c: char| !is_hidden(c) && !matches!(c, '\n' | '\r');
+        if label.trim().is_empty() || label.len() > LABEL_BYTES_MAX || !label.chars().all(is_plain)
+        {
+            let message = format!(
+                "a name for people is wanted: one line of at most {LABEL_BYTES_MAX} bytes, all of it seen"
+            );
+            return Err(meaning(format!("{path}.label"), message));
+        }
+    }
     let fill = |path: String, text: &str| -> Result<Option<Filled>, PolicyError> {
         let template = Template::read(&path, text)?;
         environment
@@ -102,17 +114,26 @@ fn server(
         connection = words.map(|command| Connection::Command { command });
     }
     if let Some(url) = &file.url {
-        check_url(&format!("{path}.url"), url)?;
+        check_server_url(&format!("{path}.url"), url)?;
         connection = fill(format!("{path}.url"), url)?.map(|url| Connection::Url { url });
         if let Some(Connection::Url { url }) = &connection {
-            check_url(&format!("{path}.url"), url.expose())?;
+            check_server_url(&format!("{path}.url"), url.expose())?;
         }
     }
     let mut headers = Vec::new();
     for (name, text) in &file.headers {
         let path = format!("{path}.headers.{name}");
         check_header(&path, name)?;
-        headers.extend(fill(path, text)?.map(|text| (name.as_str().into(), text)));
+        let same = |other: &&String| *other != name && other.eq_ignore_ascii_case(name);
+        if let Some(other) = file.headers.keys().find(same) {
+            return Err(meaning(path, format!("the same header as `{other}`")));
+        }
+        check_header_value(&path, text)?;
+        let filled = fill(path.clone(), text)?;
+        if let Some(filled) = &filled {
+            check_header_value(&path, filled.expose())?;
+        }
+        headers.extend(filled.map(|text| (name.as_str().into(), text)));
     }
     let mut env = Vec::new();
     for (name, text) in &file.env {
@@ -142,6 +163,35 @@ fn check_url(path: &str, url: &str) -> Result<(), PolicyError> {
     } else {
         Err(meaning(path, "http://HOST:PORT/PATH or https:// is wanted"))
     }
+}
+
+/// The address of a server: what its reader would drop, or show to whoever reads a log, does not stand in it.
+fn check_server_url(path: &str, url: &str) -> Result<(), PolicyError> {
+    check_url(path, url)?;
+    let behind_scheme = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = behind_scheme.split(['/', '?', '#']).next();
+    if authority.is_some_and(|authority| authority.contains('@')) {
+        let message = "a user or password in an address is shown wherever the address is: write it under `headers`";
+        return Err(meaning(path, message));
+    }
+    if behind_scheme.contains(['#', '?']) {
+        return Err(meaning(
+            path,
+            "an address of a server ends with its path: no `?` and no `#`",
+        ));
+    }
+    Ok(())
+}
+
+/// A header is one line.
+fn check_header_value(path: &str, value: &str) -> Result<(), PolicyError> {
+    if value.chars().any(char::is_control) {
+        return Err(meaning(
+            path,
+            "the value of a header is one line without control characters",
+        ));
+    }
+    Ok(())
 }
 
 /// Headers that are the door's own business.

@@ -29,10 +29,7 @@ pub(super) fn look(lint: &mut Lint<'_>) {
                 }
             }
         }
-        let Some(url) = &server.url else { continue };
-        let host = url.strip_prefix("http://").map(host);
-        let loopback = ["localhost", "127.0.0.1", "[::1]"];
-        if host.is_some_and(|host| !loopback.contains(&host) && !host.starts_with("${")) {
+        if server.url.as_deref().is_some_and(goes_out_in_the_clear) {
             lint.warn(
                 "plain_http",
                 &format!("{path}.url"),
@@ -40,6 +37,21 @@ pub(super) fn look(lint: &mut Lint<'_>) {
             );
         }
     }
+    let webhook = file.approval.webhook.as_ref();
+    if webhook.is_some_and(|webhook| goes_out_in_the_clear(&webhook.url)) {
+        lint.warn(
+            "plain_http",
+            "approval.webhook.url",
+            "held calls are told to another machine in the clear: use https",
+        );
+    }
+}
+
+/// Whether an address is one of another machine, and without TLS.
+fn goes_out_in_the_clear(url: &str) -> bool {
+    let host = url.strip_prefix("http://").map(host);
+    let loopback = ["localhost", "127.0.0.1", "[::1]"];
+    host.is_some_and(|host| !loopback.contains(&host) && !host.starts_with("${"))
 }
 
 /// The host of an address without its scheme.

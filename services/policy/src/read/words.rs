@@ -53,6 +53,9 @@ fn plain(error: &Error, line: u64, column: u64) -> String {
         Error::Unexpected { expected, .. } if expected.starts_with("mapping") => {
             "keys with values are wanted, such as {}"
         }
+        Error::Unexpected { expected, .. } if expected.starts_with("string") => {
+            "one text is wanted, and neither a list nor keys"
+        }
         Error::ExternallyTaggedEnumExpectedScalarOrMapping { .. } => "one word is wanted",
         Error::InvalidBooleanStrict { .. } => "true or false is wanted, and no other word for it",
         Error::InvalidScalar { ty, .. } if ty.starts_with(['i', 'u']) => {

@@ -170,8 +170,12 @@ fn whatever_is_loose_is_named_with_its_line() {
             &[],
         ),
         (
-            plain("").replacen("s: {}", "s: {url: 'http://localhost@a.example/'}", 1),
+            plain("").replacen("s: {}", "s: {url: 'http://localhost.a.example/'}", 1),
             &[("plain_http", 4)],
+        ),
+        (
+            plain("approval: {webhook: {url: 'http://a.example/h?x=1', secret: '${S}'}}\n"),
+            &[("plain_http", 6)],
         ),
         (
             plain("").replacen("s: {}", "s: {command: [a], env: {MY_TOKEN: abc}}", 1),

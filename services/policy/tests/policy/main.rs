@@ -11,3 +11,4 @@ mod properties;
 mod reference;
 mod servers;
 mod stand;
+mod wrong_files;
