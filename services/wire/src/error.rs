@@ -105,6 +105,9 @@ pub enum FrameProblem {
     /// `params` is not an object.
     #[error("params is not an object")]
     BadParams,
+    /// `_meta` of the parameters is not an object: what stands there is for whoever reads it, and readers differ.
+    #[error("_meta is not an object")]
+    BadMeta,
     /// A member of the envelope that JSON-RPC does not know.
     #[error("an unknown member in the envelope")]
     UnknownMember,
@@ -132,7 +135,7 @@ impl FrameError {
     pub const fn code(&self) -> i32 {
         match self.problem {
             FrameProblem::Wire(_) => -32_700,
-            FrameProblem::BadParams => -32_602,
+            FrameProblem::BadParams | FrameProblem::BadMeta => -32_602,
             _ => -32_600,
         }
     }

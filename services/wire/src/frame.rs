@@ -197,6 +197,9 @@ fn kind(root: Value<'_>) -> Result<Kind, FrameProblem> {
             return Err(FrameProblem::BadParams);
         }
         refuse_folded(params, &PARAMS)?;
+        if params.get("_meta").is_some_and(|meta| !meta.is_object()) {
+            return Err(FrameProblem::BadMeta);
+        }
         for nested in ["arguments", "_meta"] {
             if let Some(object) = params.get(nested) {
                 refuse_folded(object, &[])?;
@@ -351,6 +354,14 @@ mod tests {
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"x","params":null}"#,
                 FrameProblem::BadParams,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":[]}}"#,
+                FrameProblem::BadMeta,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":null}}"#,
+                FrameProblem::BadMeta,
             ),
             (
                 r#"{"jsonrpc":"2.0","method":"tools/call"}"#,

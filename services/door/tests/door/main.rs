@@ -29,3 +29,4 @@ mod sessions;
 mod several;
 mod telemetry;
 mod tokens;
+mod wrong_messages;
