@@ -10,6 +10,7 @@ pub mod gate;
 pub mod house;
 pub mod hub;
 pub mod lines;
+mod lost;
 pub mod metadata;
 pub mod mirrored;
 pub mod relay;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use http::HeaderValue;
 
 use super::clients::Streams;
+use super::lost::Lost;
 use super::sessions::IDLE_MILLISECONDS;
 use crate::caller::Caller;
 use crate::clock;
@@ -30,6 +31,8 @@ pub struct Guest {
     pub traffic: Traffic,
     /// Its streams.
     pub streams: Arc<Streams>,
+    /// Streams that the client lost.
+    pub lost: Lost,
     identity: Arc<str>,
     groups: Arc<[Box<str>]>,
     used_at_milliseconds: AtomicU64,
@@ -125,6 +128,7 @@ impl Guest {
         Self {
             traffic,
             streams,
+            lost: Lost::default(),
             identity: Arc::clone(&caller.identity),
             groups: Arc::clone(&caller.groups),
             used_at_milliseconds: AtomicU64::new(clock::monotonic_milliseconds()),

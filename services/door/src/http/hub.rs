@@ -15,7 +15,7 @@ use countersign_serve::guard::{self, Allowed};
 use countersign_serve::{Problem, Verbatim};
 use countersign_wire::{Frame, Kind};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::block_in_place;
 
 use super::arrival::{Arrived, arrive};
@@ -23,6 +23,7 @@ use super::clients::Sent;
 use super::events::Event;
 use super::exchange::respond_refusal;
 use super::house::{Guest, House};
+use super::lost::{LostStream, Track};
 use super::metadata::{self, unauthorized};
 use super::mirrored;
 use super::sessions::{SESSION, VERSION};
@@ -279,7 +280,10 @@ async fn answer(
         Some(first) => respond_events(Told {
             first: Some(first),
             sent,
+            // Without a session there is nothing to come back to.
+            track: (!is_stateless).then(|| (Arc::clone(&guest), guest.lost.begin())),
             waiting: Some(waiting),
+            is_read: false,
         }),
     };
     if let Some(name) = begun {
@@ -323,10 +327,15 @@ fn respond_events(told: Told) -> Response {
 /// `GET /mcp`: the stream of a session for whatever is about no question.
 async fn get_stream(State(hub): State<Arc<Hub>>, request: Request) -> Response {
     match enter(&hub, request.headers()) {
-        Ok((_, guest)) => respond_events(Told {
-            first: None,
-            sent: guest.streams.open(),
-            waiting: None,
+        Ok((_, guest)) => respond_events(match guest.lost.take_up(request.headers()) {
+            Some(lost) => Told::again(guest, lost),
+            None => Told {
+                first: None,
+                sent: guest.streams.open(),
+                waiting: None,
+                track: None,
+                is_read: false,
+            },
         }),
         Err(response) => *response,
     }
@@ -396,6 +405,56 @@ struct Told {
     first: Option<Sent>,
     sent: UnboundedReceiver<Sent>,
     waiting: Option<Waiting>,
+    /// Its events, where the client may come back for what it has not read.
+    track: Option<(Arc<Guest>, Track)>,
+    /// The connection took all of it.
+    is_read: bool,
+}
+
+impl Told {
+    /// The stream of a client that comes back to it.
+    fn again(guest: Arc<Guest>, lost: LostStream) -> Self {
+        let waiting = Waiting {
+            guest: Arc::clone(&guest),
+            is_answered: lost.asked.is_none(),
+            key: lost.asked.unwrap_or(Key::Integer(0)),
+            is_stateless: false,
+        };
+        Self {
+            first: None,
+            sent: lost.sent,
+            waiting: Some(waiting),
+            track: Some((guest, lost.track)),
+            is_read: false,
+        }
+    }
+
+    fn is_answered(&self) -> bool {
+        let waiting = self.waiting.as_ref();
+        waiting.is_some_and(|waiting| waiting.is_answered)
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        let Some((guest, track)) = self.track.take() else {
+            return;
+        };
+        if self.is_read || !track.is_known() || guest.is_over() {
+            return;
+        }
+        // The client may come back: until then the question waits without it.
+        let asked = self.waiting.take().and_then(|mut waiting| {
+            let is_open = !std::mem::replace(&mut waiting.is_answered, true);
+            is_open.then(|| waiting.key.clone())
+        });
+        let (_, nothing) = unbounded_channel();
+        let sent = std::mem::replace(&mut self.sent, nothing);
+        let given_up = guest.lost.keep(LostStream { track, sent, asked });
+        if let Some(key) = given_up {
+            guest.streams.forget(&key);
+        }
+    }
 }
 
 impl http_body::Body for Told {
@@ -407,11 +466,12 @@ impl http_body::Body for Told {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
         let told = self.get_mut();
-        if told
-            .waiting
-            .as_ref()
-            .is_some_and(|waiting| waiting.is_answered)
-        {
+        let again = told.track.as_mut().and_then(|(_, track)| track.again());
+        if let Some(event) = again {
+            return Poll::Ready(Some(Ok(http_body::Frame::data(event))));
+        }
+        if told.is_answered() {
+            told.is_read = true;
             return Poll::Ready(None);
         }
         let sent = match told.first.take() {
@@ -419,6 +479,7 @@ impl http_body::Body for Told {
             None => ready!(told.sent.poll_recv(context)),
         };
         let Some(sent) = sent else {
+            told.is_read = true;
             return Poll::Ready(None);
         };
         if sent.is_answer
@@ -426,7 +487,10 @@ impl http_body::Body for Told {
         {
             waiting.is_answered = true;
         }
-        let event = Event::of(&sent.message).into_raw();
-        Poll::Ready(Some(Ok(http_body::Frame::data(event.into()))))
+        let event = match &mut told.track {
+            Some((_, track)) => track.event(&sent.message),
+            None => Event::of(&sent.message).into_raw().into(),
+        };
+        Poll::Ready(Some(Ok(http_body::Frame::data(event))))
     }
 }

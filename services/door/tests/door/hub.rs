@@ -275,3 +275,51 @@ async fn a_client_that_says_nonsense_of_itself_spoils_nobodys_server() {
         "the door asks for itself: {seen}"
     );
 }
+
+#[tokio::test]
+async fn a_stream_that_was_lost_is_taken_up_where_it_ended() {
+    let door = door();
+    let session = begin(&door).await;
+    let mut stream = TcpStream::connect(door.address).await.unwrap();
+    let request = door.request(
+        "POST",
+        &[("Mcp-Session-Id", &session)],
+        &call(1, "ask", "elicitation/create"),
+    );
+    stream.write_all(&request).await.unwrap();
+    let mut read = Vec::new();
+    let mut chunk = [0; 4_096];
+    while !String::from_utf8_lossy(&read).contains("server-1") {
+        let length = stream.read(&mut chunk).await.unwrap();
+        assert!(length > 0, "{}", String::from_utf8_lossy(&read));
+        read.extend_from_slice(&chunk[..length]);
+    }
+    assert!(String::from_utf8_lossy(&read).contains("id: 1-1\ndata: "));
+    drop(stream);
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let answer = r#"{"jsonrpc":"2.0","id":"server-1","result":{"action":"accept"}}"#;
+    assert_eq!(door.post(Some(&session), answer).await.status, 202);
+    // Another session's client learns nothing of it, and is given no stream of this one.
+    let other = begin(&door).await;
+    let mut elsewhere = TcpStream::connect(door.address).await.unwrap();
+    let headers = [("Mcp-Session-Id", &*other), ("Last-Event-ID", "1-1")];
+    let request = door.request("GET", &headers, "");
+    elsewhere.write_all(&request).await.unwrap();
+    let headers = [("Mcp-Session-Id", &*session), ("Last-Event-ID", "1-0")];
+    let back = door.ask("GET", &headers, "").await;
+    let told = messages(&back);
+    assert_eq!(told.len(), 2, "{back:?}");
+    assert_eq!(told[0]["id"], "server-1", "what was not read comes again");
+    assert_eq!(told[1]["id"], 1, "{back:?}");
+    assert!(back.body.contains("id: 1-2\ndata: "), "{back:?}");
+    let seen = said(&door.post(Some(&session), &call(2, "seen", "")).await);
+    let calls = seen.matches(r#""tools/call""#).count();
+    assert_eq!(calls, 2, "the call ran once: {seen}");
+    let read = tokio::time::timeout(
+        std::time::Duration::from_millis(300),
+        elsewhere.read(&mut chunk),
+    );
+    let length = read.await.map_or(0, Result::unwrap);
+    let elsewhere = String::from_utf8_lossy(&chunk[..length]).into_owned();
+    assert!(!elsewhere.contains("data:"), "{elsewhere}");
+}
