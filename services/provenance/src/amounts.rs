@@ -140,7 +140,10 @@ impl Joiner<'_> {
             self.out.push(token);
             return false;
         }
-        if self.is_labelled(&token) || self.is_long_code(&token, amount, next) {
+        if self.is_labelled(&token)
+            || self.is_long_code(&token, amount, next)
+            || self.ends_code(&token, amount)
+        {
             token.kind = Kind::Masked;
             self.out.push(token);
             return false;
@@ -206,6 +209,24 @@ impl Joiner<'_> {
                 '+' | '*' | '\u{d7}' | '/' | '=' | '^' | '_' | ':' | '|' | '\\' | '\''
             ) || (mark == '-');
             let behind_amount = self.back_amount(2).is_some();
+            // "we won 3-1"
+            let digit = |token: &Token| token.end - token.start == 1;
+            if mark == '-'
+                && token.glued
+                && before.glued
+                && amount.currency.is_none()
+                && digit(token)
+                && self
+                    .back_amount(2)
+                    .is_some_and(|one| one.currency.is_none())
+                && self.back(2).is_some_and(digit)
+            {
+                self.merge(2, token.clone(), Reason::AmbiguousAmount);
+                if let Some(score) = self.out.last_mut() {
+                    score.kind = Kind::Masked;
+                }
+                return true;
+            }
             if behind_amount && (operator || (dash && token.glued)) && (mark != ':' || token.glued)
             {
                 self.merge(2, token.clone(), Reason::AmbiguousAmount);

@@ -9,17 +9,26 @@ use crate::{
     Reason, Target,
     context::Context,
     moves::{Fragment, Move, Strength},
+    remarks::{bearing, denies},
     sentences::VERBS,
     signs::Signs,
-    speech::{CUES, LIGHT},
+    speech::CUES,
     tags::Tags,
-    telling::writes_reference,
     tokens::{Kind, Token, is_negation},
 };
 
 /// The move of a clause with regard to what was asked before it.
 pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bool) -> Move {
-    let signs = context.signs(clause);
+    let mut signs = context.signs(clause);
+    let asked = signs.has(Signs::ASKED)
+        && !signs.has(Signs::FIRST_PERSON.union(Signs::HESITATE))
+        && !clause.iter().any(|token| {
+            matches!(token.kind, Kind::Amount(_))
+                || token.kind == Kind::Word && token.has(VERBS.union(Tags::NEG).union(Tags::NO))
+        });
+    if asked {
+        signs = signs.without(Signs::SPARE);
+    }
     let named = named(context, clause);
     let values_stay = matches!(&act, Move::Fragment(fragment) if fragment.restrict);
     if signs.has(Signs::SPARE) && !named.is_empty() && !values_stay && !is_request(&act) {
@@ -81,6 +90,20 @@ pub(crate) fn weigh(context: &Context, clause: &[Token], act: Move, question: bo
     {
         return Move::Doubt {
             payees: Vec::new(),
+            strength: Strength::Certain,
+        };
+    }
+    // "Attends pour les 40 d'Inès": what is put off before its values are named is not asked.
+    let whole = matches!(&act, Move::Ask { .. } | Move::Fragment(_)) && is_request(&act);
+    if whole && outweighed(context, clause) {
+        return Move::Doubt {
+            payees: named,
+            strength: Strength::Certain,
+        };
+    }
+    if matches!(&act, Move::Fragment(_)) && is_request(&act) && held_back_first(context, clause) {
+        return Move::Doubt {
+            payees: named,
             strength: Strength::Certain,
         };
     }
@@ -204,6 +227,21 @@ pub(crate) fn weigh_refused(
     };
     let asks_in_doubt =
         reason == Reason::Question && (denies(context, sentence) || sentence.iter().any(too_much));
+    // "…, or was it 35?": another sum competes with the one that was asked for.
+    let head = sentence
+        .iter()
+        .find(|token| !matches!(token.kind, Kind::Mark(_)) && !token.has(Tags::FILLER));
+    let competes = reason == Reason::Question
+        && head.is_some_and(|head| head.kind == Kind::Word && head.has(Tags::OR))
+        && sentence
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
+    if competes {
+        return Some(Move::Doubt {
+            payees: Vec::new(),
+            strength: Strength::Certain,
+        });
+    }
     if context.signs(sentence).has(Signs::SPARE) && !question {
         return Some(spare(named(context, sentence)));
     }
@@ -240,6 +278,46 @@ fn speaks_against(sentence: &[Token]) -> bool {
             || sentence[at].kind == Kind::Word
                 && sentence[at].has(CUES.without(Tags::REPAIR).union(Tags::STOP))
     })
+}
+
+/// Whether a doubt stands before the first value of a clause.
+fn held_back_first(context: &Context, clause: &[Token]) -> bool {
+    let first = clause
+        .iter()
+        .position(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
+    let corrects = Tags::REPAIR
+        .union(Tags::NO)
+        .union(Tags::FIX)
+        .union(Tags::INSTEAD)
+        .union(Tags::CONTRAST)
+        .union(Tags::NEG);
+    first.is_some_and(|first| {
+        let before = &clause[..first];
+        let breaks = |token: &Token| {
+            matches!(token.kind, Kind::Mark(_)) || token.kind == Kind::Word && token.has(corrects)
+        };
+        context.signs(before).has(Signs::HESITATE) && !before.iter().any(breaks)
+    })
+}
+
+/// Whether a doubt, or that it is done, stands behind a "but" ("I wanted to send Ann 20 but it's sorted").
+fn outweighed(context: &Context, clause: &[Token]) -> bool {
+    let against = Signs::SPARE.union(Signs::HESITATE).union(Signs::MOCK);
+    clause
+        .iter()
+        .rposition(|token| token.kind == Kind::Word && token.has(Tags::CONTRAST))
+        .filter(|but| {
+            clause[..*but]
+                .iter()
+                .any(|token| matches!(token.kind, Kind::Amount(_)))
+        })
+        .is_some_and(|but| {
+            let behind = &clause[but + 1..];
+            context.signs(behind).has(against)
+                && !behind
+                    .iter()
+                    .any(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }))
+        })
 }
 
 /// Whether a move asks for something, so that other words of its clause only explain it.
@@ -316,201 +394,5 @@ fn only_time(fragment: &Fragment, clause: &[Token]) -> bool {
         && fragment.not_payees.is_empty()
         && clause
             .iter()
-            .any(|token| token.has(times) && token.kind == Kind::Word)
-}
-
-/// Whether a negation stands in words that are not known to be harmless.
-fn denies(context: &Context, clause: &[Token]) -> bool {
-    (0..clause.len())
-        .any(|at| is_negation(clause, at) && !context.belongs_to(&clause[at], Signs::HARMLESS))
-}
-
-/// What a remark is made of, as far as it tells whether it is about the request before it.
-struct Remark {
-    /// Words that carry something.
-    words: usize,
-    /// It names the payment: "it", the act, an amount of money, a payee, somebody by a pronoun.
-    of_request: bool,
-    /// It speaks of somebody or something else ("the plumber fixed my roof").
-    of_another: bool,
-    /// It says what something is ("that's the MOT and 2 tyres").
-    identifies: bool,
-    /// It tells how something is or was.
-    states: bool,
-    /// It is done to the customer ("my wife will kill me").
-    to_me: bool,
-}
-
-impl Remark {
-    fn of(context: &Context, clause: &[Token]) -> Self {
-        let has = |tags: Tags| {
-            clause
-                .iter()
-                .any(|token| token.has(tags) && token.kind == Kind::Word)
-        };
-        let plain: Vec<&Token> = clause
-            .iter()
-            .filter(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
-            .collect();
-        let money = clause.iter().enumerate().any(|(at, token)| {
-            let counts = clause
-                .get(at + 1)
-                .is_some_and(|next| next.is_unknown() || next.has(Tags::PERSON));
-            matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some() || !counts)
-        });
-        let payee = clause.iter().any(|token| {
-            context
-                .meaning(token)
-                .is_some_and(|meaning| !meaning.payees.is_empty())
-        });
-        let act = Tags::IT
-            .union(Tags::PAY_NOUN)
-            .union(Tags::PRONOUN)
-            .union(VERBS);
-        let subject = plain
-            .iter()
-            .find(|token| !token.has(Tags::DET) || token.has(Tags::SUBJECT));
-        let of_another = subject.is_some_and(|first| {
-            matches!(first.kind, Kind::Name { .. })
-                || first.kind == Kind::Word
-                    && first.has(Tags::SUBJECT.union(Tags::PERSON))
-                    && !first.has(Tags::IT)
-        });
-        let copula = plain
-            .iter()
-            .take(2)
-            .rposition(|token| token.kind == Kind::Word && token.has(Tags::STATES));
-        let identifies = copula.is_some_and(|at| {
-            let it = at == 0 || plain[0].has(Tags::IT.union(Tags::DET).union(Tags::SUBJECT));
-            let noun = plain.get(at + 1).is_some_and(|next| {
-                next.has(Tags::DET.union(Tags::FOR).union(Tags::TAIL)) && next.kind == Kind::Word
-            });
-            it && noun
-        });
-        Self {
-            words: plain.len(),
-            of_request: money || payee || has(act),
-            of_another,
-            identifies,
-            states: has(Tags::STATES),
-            to_me: has(Tags::ME),
-        }
-    }
-}
-
-/// Whether a piece tells what somebody else did with a thing of its own ("he paid the parking meter").
-pub(crate) fn tells_of_another(context: &Context, piece: &[Token]) -> bool {
-    let thing = piece
-        .windows(2)
-        .any(|pair| pair[0].kind == Kind::Word && pair[0].has(Tags::DET) && pair[1].is_unknown());
-    let by_me = context.signs(piece).has(Signs::FIRST_PERSON);
-    let remark = Remark::of(context, piece);
-    let third = piece
-        .iter()
-        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
-        .is_some_and(|first| first.kind == Kind::Word && first.has(Tags::SUBJECT.union(Tags::DET)));
-    thing && third && !by_me && named(context, piece).is_empty() && !remark.identifies
-}
-
-/// The most words of a turn that may be a saying ("my wife will kill me"). A longer one tells something.
-const SAYING_WORDS_MAX: usize = 6;
-
-/// How surely words that ask for nothing are about the request before them, if they can be.
-fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Option<Strength> {
-    let has = |tags: Tags| {
-        clause
-            .iter()
-            .any(|token| token.has(tags) && token.kind == Kind::Word)
-    };
-    let remark = Remark::of(context, clause);
-    let tells = remark.words > SAYING_WORDS_MAX && remark.states && !remark.of_request;
-    if writes_reference(clause) {
-        return None;
-    }
-    if denies(context, clause) {
-        // "the other guy had no cash on him": told of somebody else, and of nothing that is to be paid.
-        return (!(tells && remark.of_another)).then_some(Strength::Likely);
-    }
-    let head = clause
-        .iter()
-        .find(|token| token.kind == Kind::Word && !token.has(LIGHT.union(Tags::REPAIR)));
-    // "Actually that is nonsense": behind a word of correction a verb asks nothing.
-    let asks = if has(Tags::REPAIR) {
-        Tags::OTHER_VERB
-    } else {
-        Tags::OTHER_VERB.union(Tags::ASK_HEAD)
-    };
-    let speaks_of = clause
-        .iter()
-        .find(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
-        .is_some_and(|first| matches!(first.kind, Kind::Name { .. } | Kind::Amount(_)));
-    // "is 34.99, as I see": another sum.
-    let sums_up = clause.windows(2).any(|pair| {
-        pair[0].kind == Kind::Word
-            && pair[0].has(Tags::AMOUNTS_TO)
-            && matches!(pair[1].kind, Kind::Amount(_))
-    });
-    let asks_for_else = !speaks_of && !sums_up && head.is_some_and(|head| head.has(asks));
-    if signs.has(Signs::HARMLESS) || asks_for_else || has(Tags::DEBT) {
-        return None;
-    }
-    let named = clause
-        .iter()
-        .any(|token| matches!(token.kind, Kind::Name { .. }));
-    let weighs_up = Tags::FRAME
-        .union(Tags::FRAME_NEED)
-        .union(Tags::FRAME_MINE)
-        .union(Tags::HYPOTHESIS)
-        .union(Tags::VAGUE_TIME);
-    if signs.has(Signs::FIRST_PERSON) && (!tells || has(weighs_up)) || named && has(Tags::SAY) {
-        return Some(Strength::Likely);
-    }
-    if remark.identifies && !remark.of_request {
-        return None;
-    }
-    // "it's for the pizza", "because he asked"
-    if has(Tags::FOR) || head.is_some_and(|head| head.has(Tags::TAIL.union(Tags::BECAUSE))) {
-        return None;
-    }
-    let doubts = Tags::HYPOTHESIS
-        .union(Tags::CONDITION)
-        .union(Tags::REMIND)
-        .union(Tags::STOP)
-        .union(Tags::TAKE_BACK)
-        .union(Tags::TAKE_BACK_LAST)
-        .union(Tags::PAY_NOUN)
-        .union(Tags::ACCOUNT_NOUN)
-        .union(Tags::VAGUE_TIME)
-        .union(VERBS);
-    // "To Zoe": perhaps another payee.
-    let to_somebody = clause
-        .windows(2)
-        .any(|pair| pair[0].kind == Kind::Word && pair[0].has(Tags::TO) && pair[1].is_unknown());
-    let money = clause.iter().enumerate().any(|(at, token)| {
-        let counts = clause.get(at + 1).is_some_and(Token::is_unknown);
-        matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some() || !counts)
-    });
-    let doubted = clause
-        .iter()
-        .any(|token| token.kind == Kind::Word && token.has(doubts) && !token.has(Tags::AFFIRM));
-    if to_somebody || money || doubted {
-        return Some(Strength::Likely);
-    }
-    // "my number is 07700 900142", "ref 20317"
-    let contact = clause
-        .iter()
-        .any(|token| matches!(token.kind, Kind::Masked | Kind::Date(_)))
-        && !remark.of_request;
-    let harmless = has(Tags::AFFIRM)
-        || contact
-        || remark.identifies
-        || remark.of_another && !(remark.to_me && remark.words <= SAYING_WORDS_MAX)
-        || tells;
-    if harmless {
-        return None;
-    }
-    let says_something = clause.iter().any(|token| {
-        token.is_unknown() || token.kind == Kind::Word && token.has(Tags::IT.union(Tags::STATES))
-    });
-    says_something.then_some(Strength::Faint)
+            .any(|token| token.has(times) && !token.has(Tags::FILLER) && token.kind == Kind::Word)
 }

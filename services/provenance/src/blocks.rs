@@ -50,7 +50,8 @@ pub(crate) fn blocked(tokens: &[Token], question: bool) -> Option<Reason> {
     let amount_follows = tokens
         .iter()
         .skip_while(|token| !token.has(Tags::ASK_HEAD))
-        .nth(1)
+        .skip(1)
+        .find(|token| !(token.kind == Kind::Word && token.has(LIGHT)))
         .is_some_and(|next| matches!(next.kind, Kind::Amount(_)));
     let states = |head: &Token| {
         // "Devo pagare 45 a Carol": a need, where no mark asks.

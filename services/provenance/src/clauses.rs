@@ -177,7 +177,10 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
     if wished_by_another(clause) && !found.items.is_empty() {
         return Move::Refuse(Reason::Report);
     }
-    if tells_of_named(clause) {
+    let slips = Signs::WRONG_PAYEE
+        .union(Signs::WRONG_AMOUNT)
+        .union(Signs::HESITATE);
+    if tells_of_named(clause) && !context.signs(clause).has(slips) {
         return Move::Tells(asides::named(context, clause));
     }
     let has = |tags: Tags| {
@@ -228,7 +231,8 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         if let Some(ask) = loosely::ask(context, base, clause) {
             return ask;
         }
-        if computes {
+        // "twice already she asked": how often, and no sum.
+        if computes && !context.signs(clause).has(Signs::ASKED) {
             return Move::Compute;
         }
         // "wrong person, Carol": what follows cannot be read, but something is taken back.
@@ -300,7 +304,8 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         .union(Tags::FIX)
         .union(Tags::CONTRAST))
         || !found.not_amounts.is_empty()
-        || !found.not_payees.is_empty();
+        || !found.not_payees.is_empty()
+        || is_starred(clause);
     let pairs = pairing::pair(&found);
     // "Tom 15": an amount and a payee and nothing else ask.
     let mut fragment = fragment(&found, pairs, repair, true);
@@ -309,6 +314,17 @@ fn without_verb(context: &Context, base: usize, clause: &[Token]) -> Move {
         context.signs(clause).has(Signs::RESTRICT) && !restricts_amount(context, clause);
     fragment.also |= first_word_is(clause, Tags::AND);
     Move::Fragment(fragment)
+}
+
+/// "*50": a star before or behind a value alone corrects what was typed.
+fn is_starred(clause: &[Token]) -> bool {
+    let values = clause
+        .iter()
+        .filter(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }))
+        .count();
+    let stars = clause.first().is_some_and(|first| first.is_mark("*"))
+        || clause.last().is_some_and(|last| last.is_mark("*"));
+    stars && values > 0
 }
 
 /// "à Beatriz só 45": behind the one it is for, the word is about the amount.

@@ -162,13 +162,19 @@ impl Context<'_> {
             let stranger = token.has(Tags::PERSON)
                 && token.kind == Kind::Word
                 && !self.describes(index)
+                // "Bob's mother", but not "Bob's on 07700 900341".
                 || matches!(
                     token.kind,
                     Kind::Name {
                         possessive: true,
                         ..
-                    } | Kind::BadAccount
-                )
+                    }
+                ) && !next.is_some_and(|next| {
+                    matches!(next.kind, Kind::Masked)
+                        || next.kind == Kind::Word
+                            && next.has(Tags::ON.union(Tags::INTO).union(Tags::NEG).union(Tags::FILLER))
+                })
+                || token.kind == Kind::BadAccount
                 || (token.is_unknown()
                         && token.capital
                         && index > 0

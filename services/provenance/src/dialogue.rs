@@ -4,7 +4,8 @@ use countersign_domain::{Currency, MinorUnits};
 
 use crate::{
     ActAsk, Grounded, MessageSpan, PaymentAsk, Reason, Refusal, Target,
-    moves::{Fragment, Move, Pair, Said, Strength, Terms},
+    moves::{Fragment, Move, Pair, Said, Strength, Terms, Who},
+    reference::is_bare,
     slots::{set_amount, set_payee},
 };
 
@@ -162,6 +163,18 @@ impl Dialogue {
                     let bare = vec![Pair::default()];
                     self.ask(bare, Terms::default(), false, false, at, first_group);
                 }
+                // "200 to her, go ahead and send": what its message has asked for already.
+                Move::Ask {
+                    ref pairs,
+                    ref terms,
+                    repair: false,
+                    also: false,
+                } if cue.is_none()
+                    && is_bare(pairs)
+                    && *terms == Terms::default()
+                    && self.groups > first_group
+                    && !self.focus().is_empty()
+                    && !self.focus_is_open() => {}
                 Move::Ask {
                     pairs,
                     terms,
@@ -368,9 +381,13 @@ impl Dialogue {
             }
         }
         // "Send 20 to Bob" – "Send 30": more, or instead?
-        let for_nobody = asks
-            .iter()
-            .any(|ask| ask.open_because == Some(Reason::NoPayee) && ask.amount.is_some());
+        let for_nobody = pairs.iter().any(|pair| {
+            // "Make it 54, transposed digits": a word that only stands there names nobody either.
+            let nobody = pair.payee.as_ref().is_none_or(|payee| {
+                !payee.marked && matches!(payee.who, Who::Open(Reason::UnknownPayee))
+            });
+            nobody && pair.amount.is_some()
+        });
         if for_nobody && !also {
             for known in self.payments.iter_mut().filter(|known| {
                 known.ended.is_none() && known.group + 1 == group && known.group <= first_group

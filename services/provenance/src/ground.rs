@@ -11,8 +11,8 @@ use crate::{
     moves::{Move, Said, Strength},
     names::Names,
     numerals::Words,
-    quotes, reading, sentences,
-    signs::{self, Signs},
+    quotes, reading, retags, sentences,
+    signs::Signs,
     tags::Tags,
     tokens::{self, Kind, Reading, Token},
     told::Told,
@@ -111,7 +111,7 @@ fn read_message(
     let lexicon = words.lexicon;
     let signs = lexicon.signs.find(&folded.text, &lexemes);
     let mut tokens = tokens::read(&folded, words, reading, &message.pasted);
-    signs::retag(&mut tokens, &signs);
+    retags::retag(&mut tokens, &signs);
     if tokens.is_empty() {
         return Vec::new();
     }
@@ -328,7 +328,9 @@ fn signature(context: &Context) -> Option<usize> {
     (at > 0 && tokens.len() - behind <= TOKENS_MAX).then_some(at)
 }
 
-/// Whether a word that is none of this language denies, stops or conditions in another ("send 20 to Bob, nicht").
+/// Whether a word that is none of this language denies, stops or conditions in another ("send 20 to Bob, nicht"): at the
+/// edge of what stands between two marks, or beside a word of that language. Else it only looks like one ("pare-chocs",
+/// "un plat indien").
 fn is_denied_in_another_language(context: &Context, sentence: &[Token]) -> bool {
     let doubts = Tags::NEG
         .union(Tags::NO)
@@ -337,14 +339,30 @@ fn is_denied_in_another_language(context: &Context, sentence: &[Token]) -> bool 
         .union(Tags::TAKE_BACK)
         .union(Tags::HYPOTHESIS)
         .union(Tags::REMIND);
-    sentence
-        .iter()
-        .filter(|token| token.is_unknown())
-        .any(|token| {
-            let word = &context.folded.text[token.start..token.end];
-            lexicon::known(word)
-                .iter()
-                .any(|known| known.tags.has(doubts))
+    let word = |token: &Token| &context.folded.text[token.start..token.end];
+    let foreign = |at: Option<usize>, language: usize| {
+        at.and_then(|at| sentence.get(at)).is_some_and(|token| {
+            token.is_unknown()
+                && lexicon::known(word(token))
+                    .iter()
+                    .any(|known| known.language == language && !known.tags.is_empty())
+        })
+    };
+    let edge = |at: Option<usize>| match at.map(|at| sentence.get(at)) {
+        None | Some(None) => true,
+        Some(Some(token)) => matches!(token.kind, Kind::Mark(_)) && !token.is_mark("-/"),
+    };
+    (0..sentence.len())
+        .filter(|at| sentence[*at].is_unknown())
+        .any(|at| {
+            let (before, behind) = (at.checked_sub(1), Some(at + 1));
+            lexicon::known(word(&sentence[at])).iter().any(|known| {
+                known.tags.has(doubts)
+                    && (edge(before)
+                        || edge(behind)
+                        || foreign(before, known.language)
+                        || foreign(behind, known.language))
+            })
         })
 }
 

@@ -21,6 +21,18 @@ impl Joiner<'_> {
             && !next.is_some_and(|next| next.is_mark("%"))
     }
 
+    /// Whether digits behind a hyphen end a code of letters ("GS-2207").
+    pub(crate) fn ends_code(&self, token: &Token, amount: Amount) -> bool {
+        const LETTERS_MAX: usize = 6;
+        let hyphen = self
+            .back(1)
+            .is_some_and(|mark| mark.glued && mark.is_mark("-/"));
+        let letters = self
+            .back(2)
+            .is_some_and(|word| word.is_unknown() && word.end - word.start <= LETTERS_MAX);
+        amount.currency.is_none() && token.glued && hyphen && letters
+    }
+
     /// Whether a number counts invoices, flats, cards or years.
     pub(crate) fn is_labelled(&self, token: &Token) -> bool {
         let labels = Tags::LABEL.union(Tags::ENDING);

@@ -40,7 +40,7 @@ pub(crate) struct Separators {
 #[derive(Debug)]
 pub(crate) struct Lexicon {
     pub code: &'static str,
-    phrases: WordMap<Vec<Phrase>>,
+    pub(crate) phrases: WordMap<Vec<Phrase>>,
     /// First words without accents, where that differs, to the words with them.
     unaccented: WordMap<Box<str>>,
     /// "and" may stand behind a hundred or thousand.
@@ -61,6 +61,8 @@ pub(crate) struct Lexicon {
     pub numbers_sound: bool,
     /// How words end that make the number behind them no amount ("Kundennr").
     pub label_endings: Vec<&'static str>,
+    /// How verbs end whose subject is "we".
+    pub we_endings: Vec<&'static str>,
     /// How a verb that tells of the past begins and ends ("ge*t").
     pub pasts: Vec<(&'static str, &'static str)>,
     /// A phrase that ends in "de" or "que" loses the vowel before another.
@@ -71,7 +73,7 @@ pub(crate) struct Lexicon {
     pub account_kinds: Vec<(&'static str, &'static str)>,
     formats: WordMap<Separators>,
     /// Pronouns written to the end of a verb, with a hyphen in front where one stands between.
-    clitics: Vec<(&'static str, Tags)>,
+    pub(crate) clitics: Vec<(&'static str, Tags)>,
     /// How remarks bear on a request.
     pub signs: Patterns,
     /// Plain number words for the glue parser, longest first.
@@ -167,6 +169,7 @@ impl Lexicon {
             infinitives: Vec::new(),
             numbers_sound: false,
             label_endings: Vec::new(),
+            we_endings: Vec::new(),
             pasts: Vec::new(),
             elides: false,
             inflections: Vec::new(),
@@ -262,89 +265,6 @@ impl Lexicon {
         lexicon
     }
 
-    /// Adds the verbs of paying with their pronouns ("pagasela", "manda-lho", "girargli") where the file has no such
-    /// form. Without accents: those that the pronoun puts on the verb are found as an emphasis.
-    fn attach_clitics(&mut self) {
-        /// Shorter verbs have forms of their own, which the file names.
-        const LETTERS_MIN: usize = 4;
-        let verbs = Tags::PAY
-            .union(Tags::PAY_INFINITIVE)
-            .union(Tags::REFUND)
-            .union(Tags::REFUND_INFINITIVE);
-        let nouns = Tags::PAY_NOUN.union(Tags::PRONOUN).union(Tags::IT);
-        // By their spelling without accents: the word as the file has it, and whether it stands alone there.
-        let known: std::collections::HashMap<String, (String, bool)> = self
-            .phrases
-            .iter()
-            .map(|(word, phrases)| {
-                let alone = phrases.iter().any(|phrase| phrase.rest.is_empty());
-                (without_accents(word), (word.to_string(), alone))
-            })
-            .collect();
-        let stems: Vec<(String, Tags)> = self
-            .phrases
-            .iter()
-            .filter_map(|(word, phrases)| {
-                let tags = alone(phrases);
-                let is_verb = tags.has(verbs)
-                    && !tags.has(nouns)
-                    && word.len() >= LETTERS_MIN
-                    && word.chars().all(char::is_alphabetic);
-                let tags = tags.only(verbs);
-                is_verb.then(|| (word.to_string(), tags))
-            })
-            .collect();
-        for (stem, tags) in stems {
-            for (clitic, means) in self.clitics.clone() {
-                let tags = if means.has(Tags::PRONOUN) {
-                    pays_back(tags)
-                } else {
-                    tags
-                };
-                if let Some(clitic) = clitic.strip_prefix('-') {
-                    self.insert(&[&stem, clitic], None, tags.union(means));
-                    continue;
-                }
-                let plain = without_accents(&stem);
-                // "mandare": "mandargli"
-                let plain = match plain.strip_suffix("re") {
-                    Some(_) => &plain[..plain.len() - 1],
-                    None => plain.as_str(),
-                };
-                let form = format!("{plain}{clitic}");
-                match known.get(&form) {
-                    None => self.insert(&[&form], None, tags.union(means)),
-                    Some((_, true)) => {}
-                    // "envíalo a" is in the file, "envíalo" is not.
-                    Some((word, false)) => self.insert(&[word], None, tags.union(means)),
-                }
-            }
-        }
-        for phrases in self.phrases.values_mut() {
-            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.rest.len()));
-        }
-    }
-
-    /// A phrase of taking back that begins or ends with a negation ("nie wysyłaj", "please don't") also denies
-    /// the values behind it.
-    fn deny_taken_back(&mut self) {
-        let negations: std::collections::HashSet<Box<str>> = self
-            .phrases
-            .keys()
-            .filter(|word| self.tags(word).has(Tags::NEG))
-            .cloned()
-            .collect();
-        let back = Tags::TAKE_BACK.union(Tags::TAKE_BACK_LAST);
-        for (first, phrases) in &mut self.phrases {
-            for phrase in phrases.iter_mut().filter(|phrase| phrase.tags.has(back)) {
-                let last = phrase.rest.last().unwrap_or(first);
-                if negations.contains(first) || negations.contains(last) {
-                    phrase.tags = phrase.tags.union(Tags::NEG);
-                }
-            }
-        }
-    }
-
     fn read_rule(&mut self, line: &'static str) {
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         let value = value.trim();
@@ -358,6 +278,7 @@ impl Lexicon {
             "elides" => self.elides = true,
             "verb-last" => self.verb_last = true,
             "numbers-sound" => self.numbers_sound = true,
+            "we-endings" => self.we_endings = value.split_whitespace().collect(),
             "label-endings" => self.label_endings = value.split_whitespace().collect(),
             "infinitives" => self.infinitives = value.split_whitespace().collect(),
             "pasts" => {
@@ -414,7 +335,7 @@ impl Lexicon {
         self.insert(&words, value, tags);
     }
 
-    fn insert(&mut self, words: &[&str], value: Option<&str>, tags: Tags) {
+    pub(crate) fn insert(&mut self, words: &[&str], value: Option<&str>, tags: Tags) {
         let mut words = words.iter().copied();
         let Some(first) = words.next() else { return };
         let rest: Vec<Box<str>> = words.map(Into::into).collect();
@@ -446,6 +367,13 @@ impl Lexicon {
                 && word.starts_with(begin)
                 && word.ends_with(end)
         })
+    }
+
+    /// Whether a word that no section holds looks like a verb whose subject is "we".
+    pub(crate) fn speaks_of_us(&self, word: &str) -> bool {
+        self.we_endings
+            .iter()
+            .any(|end| word.len() > end.len() + 1 && word.ends_with(end))
     }
 
     /// Whether number words are written in one.
@@ -507,19 +435,8 @@ impl Lexicon {
     }
 
     /// What the word alone does.
-    fn tags(&self, word: &str) -> Tags {
+    pub(crate) fn tags(&self, word: &str) -> Tags {
         alone(self.phrases(word))
-    }
-}
-
-/// Giving back to somebody is paying him, not refunding what came in.
-const fn pays_back(tags: Tags) -> Tags {
-    if tags.has(Tags::REFUND) {
-        Tags::PAY
-    } else if tags.has(Tags::REFUND_INFINITIVE) {
-        Tags::PAY_INFINITIVE
-    } else {
-        tags
     }
 }
 

@@ -8,7 +8,9 @@ use crate::{
     arguments::{Arguments, Item},
     context::Context,
     moves::Move,
-    pairing, scan,
+    pairing,
+    retags::WISH,
+    scan,
     sentences::VERBS,
     signs::Signs,
     speech::LIGHT,
@@ -63,7 +65,10 @@ pub(crate) fn ask(context: &Context, base: usize, clause: &[Token]) -> Option<Mo
         });
     let unknown = clause.iter().filter(|token| token.is_unknown()).count();
     // "Transferi 300 para a Acme ontem": what is over is no request.
-    let over = context.signs(clause).has(Signs::PAST);
+    // Nor is what is put off ("hold fire on the 40 for Ann").
+    let over = context
+        .signs(clause)
+        .has(Signs::PAST.union(Signs::HESITATE).union(Signs::MOCK));
     if !plain || over || unknown > UNKNOWN_MAX {
         return None;
     }
@@ -137,6 +142,16 @@ fn verb(context: &Context, clause: &[Token]) -> Option<usize> {
     let frame = clause
         .iter()
         .rposition(|token| token.kind == Kind::Word && token.has(Tags::FRAME));
+    // "it'd be great if 25 went to Bob": what is wished may stand in any tense, before or behind its sum.
+    let wish = frame.filter(|frame| clause[*frame].value == Some(WISH));
+    if let Some(frame) = wish {
+        let behind = next(frame + 1);
+        let after = next(behind + 1);
+        let amount = matches!(clause.get(behind)?.kind, Kind::Amount(_));
+        return [behind, after].into_iter().find(|at| {
+            clause.get(*at).is_some_and(Token::is_unknown) && (*at == behind || amount)
+        });
+    }
     if let Some(frame) = frame {
         let behind = next(frame + 1);
         let last = clause

@@ -69,6 +69,20 @@ enum What {
     Order(usize),
 }
 
+/// Whether a word is no more than the name of a month or talk ("Jan", "Gem"): with a capital inside a sentence and
+/// without a day beside it, it is a first name.
+fn may_be_a_first_name(text: &str) -> bool {
+    let weak = Tags::MONTH
+        .union(Tags::FILLER)
+        .union(Tags::AFFIRM)
+        .union(Tags::VOCATIVE);
+    let known = lexicon::known(text);
+    !known.is_empty()
+        && known
+            .iter()
+            .all(|known| known.tags.without(weak).is_empty())
+}
+
 impl Names {
     pub(crate) fn new(input: &Input, language: Option<&'static Lexicon>) -> Self {
         let mut table: HashMap<String, (Meaning, bool)> = HashMap::new();
@@ -155,7 +169,8 @@ impl Names {
         };
         let ordinary = !meaning.payees.is_empty() && self.is_ordinary(&text);
         // A number alone is never a name: it would hide an amount.
-        if !text.contains(char::is_alphabetic) || (ordinary && !full) {
+        let first_name = ordinary && !full && may_be_a_first_name(&text);
+        if !text.contains(char::is_alphabetic) || (ordinary && !full && !first_name) {
             return;
         }
         if self.by_first.is_empty() {

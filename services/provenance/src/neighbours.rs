@@ -2,7 +2,7 @@
 //! codes that look like amounts.
 
 use crate::{
-    Reason,
+    Reason, counts,
     fold::Folded,
     tags::Tags,
     tokens::{Amount, Kind, Token},
@@ -11,13 +11,16 @@ use crate::{
 /// Longest description of somebody before a name ("my little sister's new flatmate").
 const DESCRIPTION_WORDS_MAX: usize = 5;
 
-/// More known words in capitals than these, and the message is written in capitals.
-const SHOUTED_WORDS_MAX: usize = 2;
-
 /// Settles the words of a message that are more than one thing.
 ///
 /// `without_cases`: names stand in no cases here, so that a name behind a person's word is that person's.
 pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bool) {
+    counts::mark_list(tokens);
+    let mut at = 0;
+    while at < tokens.len() {
+        counts::cut_preposition(tokens, at);
+        at += 1;
+    }
     for at in 0..tokens.len() {
         prefer_preposition(tokens, at);
         prefer_second_verb(tokens, at);
@@ -25,10 +28,15 @@ pub(crate) fn settle(tokens: &mut Vec<Token>, folded: &Folded, without_cases: bo
         pay_for_me(tokens, at);
         give_pronoun_to_verb(tokens, at);
         begin_reason(tokens, at);
+        tell_a_state(tokens, at);
+        close_list(tokens, at);
         open_sums_with_more(tokens, at);
         join_listed(tokens, at);
-        mask_code(tokens, folded, at);
-        mask_count(tokens, at);
+        counts::mask_code(tokens, folded, at);
+        counts::number_document(tokens, at);
+        counts::end_of_a_time(tokens, at);
+        counts::count_company(tokens, at);
+        counts::mask_count(tokens, at);
     }
     if without_cases {
         let mut at = 0;
@@ -169,6 +177,52 @@ fn begin_reason(tokens: &mut [Token], at: usize) {
     }
 }
 
+/// "bin noch nicht ganz wach": between a verb that states and an unknown word, "not yet" takes nothing back.
+fn tell_a_state(tokens: &mut [Token], at: usize) {
+    let is_word = |token: &Token, tags: Tags| token.kind == Kind::Word && token.has(tags);
+    let denial = is_word(&tokens[at], Tags::TAKE_BACK) && tokens[at].has(Tags::NEG);
+    if !denial || tokens[at].has(Tags::STOP.union(Tags::STOP_ALONE)) {
+        return;
+    }
+    let ends = |token: &&Token| !token.is_mark(",.!?;:\n");
+    let before = tokens[..at].iter().rev().take_while(ends);
+    let behind = tokens[at + 1..].iter().take_while(ends);
+    let values = Tags::IT
+        .union(Tags::PRONOUN)
+        .union(Tags::PAY)
+        .union(Tags::PAY_INFINITIVE)
+        .union(Tags::FRAME)
+        .union(Tags::FRAME_NEED)
+        .union(Tags::PAY_NOUN);
+    let about_it = |token: &Token| {
+        is_word(token, values)
+            || matches!(
+                token.kind,
+                Kind::Amount(_) | Kind::Name { .. } | Kind::Account(_)
+            )
+    };
+    let states = before.clone().any(|token| is_word(token, Tags::STATES));
+    let tells = behind.clone().any(Token::is_unknown);
+    if states && tells && !before.chain(behind).any(about_it) {
+        tokens[at].tags = Tags::NEG;
+    }
+}
+
+/// What a language file gives words that say there is nothing more ("that's all").
+const ALL: &str = "all";
+
+/// "No, that's all": the "no" answers whether there is more.
+fn close_list(tokens: &mut [Token], at: usize) {
+    let begins = at == 0 || tokens[at - 1].is_mark(".!?;\n");
+    let more = tokens[at + 1..]
+        .iter()
+        .find(|next| !next.is_mark(",-"))
+        .is_some_and(|next| next.kind == Kind::Word && next.value == Some(ALL));
+    if begins && more && tokens[at].kind == Kind::Word && tokens[at].has(Tags::NO) {
+        tokens[at].tags = Tags::FILLER;
+    }
+}
+
 /// What a language file gives a word that adds something ("con 5 de propina").
 const WITH: &str = "with";
 
@@ -239,91 +293,6 @@ fn prefer_second_verb(tokens: &mut [Token], at: usize) {
     };
     if pays(&tokens[at]) && tokens[at].has(Tags::FILLER) && tokens.get(at + 1).is_some_and(pays) {
         tokens[at].tags = Tags::FILLER;
-    }
-}
-
-/// "FT 2024/318", "4482 KLM": digits beside capitals that are no word are a code, where not everything is in capitals.
-fn mask_code(tokens: &mut [Token], folded: &Folded, at: usize) {
-    let is_plain = |token: &Token| {
-        matches!(
-            token.kind,
-            Kind::Amount(Amount { currency: None, .. }) | Kind::Masked
-        ) && folded.text[token.start..token.end].starts_with(|c: char| c.is_ascii_digit())
-    };
-    let is_sigla = |token: &Token| {
-        token.is_unknown()
-            && (2..=5).contains(&(token.end - token.start))
-            && (token.start..token.end).all(|byte| folded.capital(byte))
-    };
-    if !is_sigla(&tokens[at]) {
-        return;
-    }
-    // Words in capitals that are known: somebody writes everything so.
-    let shouted = tokens.iter().filter(|token| {
-        token.kind == Kind::Word
-            && !token.tags.is_empty()
-            && token.end - token.start > 1
-            && (token.start..token.end).all(|byte| folded.capital(byte))
-    });
-    if shouted.count() > SHOUTED_WORDS_MAX {
-        return;
-    }
-    let mut digits = None;
-    let hyphened = tokens
-        .get(at + 1)
-        .is_some_and(|mark| mark.glued && mark.is_mark("-/"))
-        && tokens
-            .get(at + 2)
-            .is_some_and(|next| next.glued && is_plain(next));
-    if tokens.get(at + 1).is_some_and(is_plain) {
-        digits = Some(at + 1);
-    } else if hyphened {
-        digits = Some(at + 2);
-    } else if at > 0 && is_plain(&tokens[at - 1]) {
-        digits = Some(at - 1);
-    }
-    let Some(first) = digits else { return };
-    let mut code = first;
-    loop {
-        tokens[code].kind = Kind::Masked;
-        tokens[code].tags = Tags::NONE;
-        // "2024/318"
-        let joined = tokens
-            .get(code + 1)
-            .is_some_and(|mark| mark.glued && mark.is_mark("/-."))
-            && tokens
-                .get(code + 2)
-                .is_some_and(|next| next.glued && is_plain(next));
-        if !joined {
-            break;
-        }
-        code += 2;
-    }
-    tokens[at].kind = Kind::Masked;
-}
-
-/// "80 euros … for the 6 jars": behind a sum in a currency a bare number before a thing says how many there are.
-fn mask_count(tokens: &mut [Token], at: usize) {
-    let is_word = |at: Option<usize>, tags: Tags| {
-        at.and_then(|at| tokens.get(at))
-            .is_some_and(|token| token.kind == Kind::Word && token.has(tags))
-    };
-    let counts = matches!(&tokens[at].kind, Kind::Amount(amount) if amount.currency.is_none())
-        && is_word(at.checked_sub(1), Tags::DET)
-        && is_word(at.checked_sub(2), Tags::FOR)
-        && tokens
-            .get(at + 1)
-            .is_some_and(|next| next.is_unknown() && !next.glued);
-    let summed = || {
-        tokens[..at]
-            .iter()
-            .rev()
-            .take_while(|token| !token.is_mark(".;:\n!?"))
-            .any(|token| matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some()))
-    };
-    if counts && summed() {
-        tokens[at].kind = Kind::Masked;
-        tokens[at].tags = Tags::NONE;
     }
 }
 

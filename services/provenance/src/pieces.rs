@@ -14,6 +14,7 @@ use crate::{
     moves::{Fragment, HowMuch, Move, Said, Strength, Terms},
     reading::{leads_to_question, led_by, trimmed_span},
     reference::is_bare,
+    remarks,
     sentences::{Sentence, VERBS},
     signs::Signs,
     speech::{LIGHT, introduces},
@@ -51,14 +52,16 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
     // A price was named before, or the sums of a story.
     let mut priced = false;
     for piece in pieces {
-        let part = &tokens[piece.clone()];
+        // "so 22 to her please": the word that leads over gives no reason.
+        let led = leads_over(&tokens[piece.clone()]);
+        let part = &tokens[piece.start + led..piece.end];
         let at = trimmed_span(context, part);
-        let base = sentence.tokens.start + piece.start;
+        let base = sentence.tokens.start + piece.start + led;
         let has = |tags: Tags| {
             part.iter()
                 .any(|token| token.kind == Kind::Word && token.has(tags))
         };
-        if has(Tags::SO) || asks_the_assistant(part) {
+        if led > 0 || has(Tags::SO) || asks_the_assistant(part) {
             spoken = false;
         }
         match blocked(part, sentence.question) {
@@ -92,7 +95,28 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
         {
             return None;
         }
-        let act = clause_move(context, base, part);
+        // "…, and then I'm off to bed": what the customer does himself, with nothing to pay in it.
+        let of_myself = context.signs(part).has(Signs::FIRST_PERSON)
+            && !part.iter().any(|token| match token.kind {
+                Kind::Mark(_) | Kind::Masked | Kind::Date(_) => false,
+                Kind::Word => token.has(
+                    VERBS
+                        .union(Tags::FRAME)
+                        .union(Tags::FRAME_NEED)
+                        .union(Tags::FRAME_MINE)
+                        .union(Tags::REPAIR)
+                        .union(Tags::FIX)
+                        .union(Tags::NO)
+                        .union(Tags::NEG)
+                        .union(Tags::TAKE_BACK)
+                        .union(Tags::STOP),
+                ),
+                _ => true,
+            });
+        let act = match of_myself {
+            true => Move::Nothing,
+            false => clause_move(context, base, part),
+        };
         let act = match asides::weigh(context, part, act, sentence.question) {
             // "Send 20 to Bob - I'm still thinking"
             Move::Doubt { .. } if speaks_up(context, part) && !said.is_empty() => return None,
@@ -102,7 +126,7 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
             }
             // "20 to Sven, he paid the parking meter": why, and not that he has his money.
             Move::TakeBack { of_what: true, .. }
-                if !said.is_empty() && asides::tells_of_another(context, part) =>
+                if !said.is_empty() && remarks::tells_of_another(context, part) =>
             {
                 Move::Nothing
             }
@@ -158,6 +182,24 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Option<Vec<Said>> 
         return None;
     }
     settle(said)
+}
+
+/// How many tokens at a piece's head only lead over to what follows from the piece before.
+fn leads_over(piece: &[Token]) -> usize {
+    let head = piece
+        .iter()
+        .position(|token| {
+            !matches!(token.kind, Kind::Mark(_)) && !token.has(LIGHT.without(Tags::SO))
+        })
+        .unwrap_or(0);
+    let leads = piece[head].kind == Kind::Word && piece[head].has(Tags::SO);
+    // "12 a month for a year, so 144": a sum alone is worked out.
+    let goes_on = piece[head + 1..].iter().any(|token| match token.kind {
+        Kind::Name { .. } | Kind::Account(_) => true,
+        Kind::Word => token.has(VERBS.union(Tags::PRONOUN).union(Tags::FRAME)),
+        _ => false,
+    });
+    if leads && goes_on { head + 1 } else { 0 }
 }
 
 /// Whether what somebody says is a sum and nothing else ("the quote said 389").
@@ -317,8 +359,66 @@ pub(crate) fn cut(tokens: &[Token]) -> Vec<Range<usize>> {
     pieces
 }
 
+/// "les 48 que je dois à Inès vas-y règle-les": behind a whole debt an order begins.
+fn orders_what_is_owed(tokens: &[Token], start: usize, at: usize) -> bool {
+    let is_word = |token: &Token, tags: Tags| token.kind == Kind::Word && token.has(tags);
+    let leads = Tags::SUBJECT
+        .union(Tags::TO)
+        .union(Tags::DEBT)
+        .union(LIGHT.without(Tags::FILLER.union(Tags::POLITE)));
+    // The words before are asked for last: for each token they would cost the square of a clause's length.
+    let orders = is_word(&tokens[at], Tags::PAY.union(Tags::FRAME))
+        && !tokens[at].has(Tags::PAY_NOUN.union(Tags::TO).union(Tags::DEBT))
+        && !is_word(&tokens[at - 1], leads);
+    let before = &tokens[start..at];
+    orders
+        && before.iter().any(|token| is_word(token, Tags::DEBT))
+        && before
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Amount(_)))
+        && before
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Name { .. }))
+}
+
+/// "15 each to Ann, Bob and Carol": nothing but names up to the next mark go on with the list before the comma.
+fn lists_on(tokens: &[Token], start: usize, at: usize) -> bool {
+    let is_name = |token: &Token| {
+        matches!(
+            token.kind,
+            Kind::Name {
+                possessive: false,
+                ..
+            }
+        )
+    };
+    let joint = Tags::AND
+        .union(Tags::TO)
+        .union(Tags::FOR)
+        .union(Tags::DET)
+        .union(Tags::TITLE);
+    let each = tokens[start..at]
+        .iter()
+        .any(|token| token.kind == Kind::Word && token.has(Tags::EACH.union(Tags::EVERY)));
+    let behind_name = at
+        .checked_sub(2)
+        .is_some_and(|before| before >= start && is_name(&tokens[before]));
+    let mut names = 0;
+    let only_names = tokens[at..]
+        .iter()
+        .take_while(|token| !matches!(token.kind, Kind::Mark(_)))
+        .all(|token| {
+            names += usize::from(is_name(token));
+            is_name(token) || token.kind == Kind::Word && token.has(joint)
+        });
+    each && (behind_name || tokens[at - 1].is_mark(":")) && only_names && names > 0
+}
+
 fn begins(tokens: &[Token], start: usize, at: usize) -> bool {
     let token = &tokens[at];
+    if tokens[at - 1].is_mark(",:") && lists_on(tokens, start, at) {
+        return false;
+    }
     if let Kind::Mark(mark) = tokens[at - 1].kind {
         let glued = tokens[at - 1].glued && token.glued;
         return match mark {
@@ -338,6 +438,9 @@ fn begins(tokens: &[Token], start: usize, at: usize) -> bool {
     if token.has(Tags::SO.union(Tags::BECAUSE)) {
         return !led;
     }
+    if orders_what_is_owed(tokens, start, at) {
+        return true;
+    }
     // "20 to Bob please he paid for me"
     let behind_value = matches!(tokens[at - 1].kind, Kind::Amount(_) | Kind::Name { .. })
         || tokens[at - 1].kind == Kind::Word && tokens[at - 1].has(Tags::POLITE);
@@ -348,6 +451,15 @@ fn begins(tokens: &[Token], start: usize, at: usize) -> bool {
         .get(at + 1)
         .is_some_and(|next| next.kind == Kind::Word && next.has(Tags::STATES));
     if token.has(Tags::SUBJECT.union(Tags::PRONOUN)) && states && behind_value && has_amount {
+        return true;
+    }
+    // "40 euros a Marta es por las flores"
+    let is_for = token.has(Tags::STATES)
+        && !token.has(Tags::NEG.union(Tags::FRAME))
+        && tokens
+            .get(at + 1)
+            .is_some_and(|next| next.kind == Kind::Word && next.has(Tags::FOR));
+    if is_for && behind_value && has_amount {
         return true;
     }
     if token.has(Tags::SUBJECT)

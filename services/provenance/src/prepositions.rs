@@ -1,6 +1,6 @@
 //! Reading a clause: what stands before a value, and which words begin a reason instead.
 
-use crate::{scan::Scan, tags::Tags, tokens::Kind};
+use crate::{scan::Scan, speech::LIGHT, tags::Tags, tokens::Kind};
 
 /// What stands before a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,9 @@ pub(crate) enum Preposition {
     Into,
     On,
 }
+
+/// What a language file gives a word that leads to an account or names a purpose ("na paliwo").
+const TO_A_THING: &str = "thing";
 
 /// Words after which a value belongs to the clause again although a tail was open.
 const REOPENS: Tags = Tags::TO;
@@ -40,7 +43,19 @@ impl Scan<'_, '_> {
     /// Whether what follows is no argument.
     pub(crate) fn gives_a_reason(&self, at: usize, tags: Tags, verb: Option<usize>) -> bool {
         let owed = tags.has(Tags::DEBT) && verb.is_none();
-        tags.has(Tags::TAIL) && !owed && !self.is_time(at, tags) && !self.is_vague(at, tags)
+        // "so 15 each to Ann and Bob": at the head it leads over.
+        let leads = tags.has(Tags::SO)
+            && self.tokens[at..]
+                .iter()
+                .any(|token| matches!(token.kind, Kind::Name { .. } | Kind::Account(_)))
+            && self.tokens[..at].iter().all(|token| {
+                matches!(token.kind, Kind::Mark(_)) || token.kind == Kind::Word && token.has(LIGHT)
+            });
+        tags.has(Tags::TAIL)
+            && !owed
+            && !leads
+            && !self.is_time(at, tags)
+            && !self.is_vague(at, tags)
     }
 
     /// "about 30": no reason follows, but an amount that is not exact.
@@ -73,7 +88,7 @@ impl Scan<'_, '_> {
                         | Kind::Amount(_)
                 )
             ) || self.tags(next).has(Tags::PRONOUN) && !self.is_possessive(next);
-            if named && !self.tail {
+            if named && !self.tail && !self.counts_things(next) {
                 self.preposition = Preposition::For;
             } else {
                 self.tail = true;
@@ -118,6 +133,9 @@ impl Scan<'_, '_> {
             self.preposition = Preposition::None;
         } else if tags.has(Tags::FROM) {
             self.preposition = Preposition::From;
+        } else if tags.has(Tags::TO) && self.leads_to_a_thing(at, next) {
+            self.tail = true;
+            self.preposition = Preposition::None;
         } else if tags.has(Tags::TO) {
             // "to cover", "to pay off": what it is for.
             let verb_follows = self
@@ -135,6 +153,42 @@ impl Scan<'_, '_> {
         }
     }
 
+    /// "for the 3 bags and the 2 trays": in a purpose a whole number before an unknown word goes on counting, where
+    /// nobody is named behind it.
+    fn counts_on(&self, at: usize) -> bool {
+        self.tail && self.counts_things(at)
+    }
+
+    /// Whether a whole number before an unknown word counts, with the sum named before it and nobody behind it.
+    fn counts_things(&self, at: usize) -> bool {
+        let counts = self.tokens.get(at).is_some_and(|token| {
+            matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_none()
+                && amount.value.is_some_and(|value| value.scale == 0))
+        }) && self
+            .tokens
+            .get(at + 1)
+            .is_some_and(|next| next.is_unknown() && !next.glued);
+        counts
+            && self.found.amounts() > 0
+            && !self.tokens[at..].iter().any(|token| {
+                matches!(
+                    token.kind,
+                    Kind::Name { .. } | Kind::Account(_) | Kind::BadAccount
+                ) || token.kind == Kind::Word && token.has(Tags::PRONOUN)
+            })
+    }
+
+    /// "Puść Tomkowi 30 na paliwo": behind somebody named, a word that leads to a goal or to a purpose names the
+    /// purpose where a small unknown word follows.
+    fn leads_to_a_thing(&self, at: usize, next: usize) -> bool {
+        self.tokens[at].value == Some(TO_A_THING)
+            && self.found.payees() > 0
+            && self
+                .tokens
+                .get(next)
+                .is_some_and(|thing| thing.is_unknown() && !thing.capital)
+    }
+
     /// Whether a value stands at a place, behind an "and" or article.
     pub(crate) fn reopens(&self, mut at: usize) -> bool {
         while self.tags(at).has(
@@ -144,6 +198,9 @@ impl Scan<'_, '_> {
                 .union(Tags::FILLER),
         ) {
             at += 1;
+        }
+        if self.counts_on(at) {
+            return false;
         }
         self.tags(at).has(REOPENS)
             || self.tokens.get(at).is_some_and(|token| {

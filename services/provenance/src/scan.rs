@@ -25,6 +25,8 @@ pub(crate) struct Scan<'c, 'a> {
     pub(crate) negation: Negation,
     pub(crate) tail: bool,
     pub(crate) or: bool,
+    /// The sum is for each of several things.
+    pub(crate) times: bool,
     /// A word of contrast has ended a negation.
     pub(crate) contrasted: bool,
     pub(crate) dates: Vec<Grounded<Option<(i32, u8, u8)>>>,
@@ -47,6 +49,7 @@ pub(crate) fn scan(
         negation: Negation::None,
         tail: false,
         or: false,
+        times: false,
         contrasted: false,
         dates: Vec::new(),
     };
@@ -128,13 +131,22 @@ impl Scan<'_, '_> {
         let whole = amount.value.is_none_or(|value| value.scale == 0);
         let counts_a_thing = amount.currency.is_none()
             && whole
-            && (self
-                .tokens
-                .get(at + 1)
-                .is_some_and(|next| next.is_unknown() || next.has(Tags::PERSON))
+            && (self.verb != Some(at + 1)
+                && self
+                    .tokens
+                    .get(at + 1)
+                    .is_some_and(|next| next.is_unknown() || next.has(Tags::PERSON))
                 || at.checked_sub(1).is_some_and(|before| {
                     self.verb != Some(before) && self.tokens[before].is_unknown()
                 }));
+        // "un tesoro": an article and no sum.
+        let article = counts_a_thing
+            && amount.value.is_some_and(|value| value.mantissa == 1)
+            && !self.context.folded.text[token.start..token.end]
+                .contains(|letter: char| letter.is_numeric());
+        if article {
+            return;
+        }
         // "20 to Bob, table 4": the sum is there already.
         let parted = self.tokens[..at].iter().any(|token| token.is_mark(",("));
         if counts_a_thing && parted && self.found.amounts() > 0 && self.found.payees() > 0 {
@@ -178,12 +190,13 @@ impl Scan<'_, '_> {
             && amount
                 .value
                 .is_some_and(|value| value.scale == 0 && (1..=31).contains(&value.mantissa));
-        let leads = self.tags(at + 1).has(
-            Tags::OF
-                .union(Tags::FROM)
-                .union(Tags::EVERY)
-                .union(Tags::RHYTHM),
-        );
+        // "el 5 cada mes" against "30 cada mes a Ana": without an article a rhythm leaves it a sum.
+        let day = at.checked_sub(1).is_some_and(|before| {
+            self.tags(before)
+                .has(Tags::DET.union(Tags::ON).union(Tags::DAY_MARK))
+        });
+        let leads = self.tags(at + 1).has(Tags::OF.union(Tags::FROM))
+            || day && self.tags(at + 1).has(Tags::EVERY.union(Tags::RHYTHM));
         let month = (at + 1..at + 4).any(|next| {
             self.tags(next)
                 .has(Tags::TIME_UNIT.union(Tags::MONTH).union(Tags::RHYTHM))
@@ -215,6 +228,11 @@ impl Scan<'_, '_> {
         ) {
             self.preposition(at, tags);
         } else if tags.has(Tags::EACH) {
+            let several = self.tokens[at + 1..]
+                .iter()
+                .take(4)
+                .any(|token| matches!(token.kind, Kind::Masked | Kind::Amount(_)));
+            self.times |= self.tail && several && self.found.amounts() > 0;
             self.found.each = true;
         } else if tags.has(Tags::REVERSE_NOUN) && !self.tail {
             self.found.reverse = true;
@@ -266,12 +284,33 @@ impl Scan<'_, '_> {
         }
     }
 
+    /// "A metade dela dos 80": what stands behind a share is what it is taken of. "20 for each of her 3 kids" must be
+    /// multiplied.
+    fn open_shares(&mut self) {
+        let mut shared = false;
+        for item in &mut self.found.items {
+            let Item::Amount {
+                mention,
+                after_from,
+                ..
+            } = item
+            else {
+                continue;
+            };
+            if self.times || shared && *after_from {
+                mention.much = HowMuch::Open(Reason::Computed);
+            }
+            shared |= mention.much == HowMuch::Open(Reason::Computed);
+        }
+    }
+
     pub(crate) fn finish(mut self) -> Arguments {
         // Two dates: which one is the first day is not said.
         if let [date] = self.dates.as_slice() {
             self.found.terms.start = date.value.map(|value| Grounded { value, at: date.at });
         }
         self.complete_contrast();
+        self.open_shares();
         let left = self.found.items.is_empty();
         self.found.negated |=
             left && !(self.found.not_payees.is_empty() && self.found.not_amounts.is_empty());

@@ -9,135 +9,7 @@ use crate::{
     fold::without_accents,
     hashing::WordMap,
     lexemes::{Lexeme, Shape, elision},
-    sentences::VERBS,
-    tags::Tags,
-    tokens::{Kind, Token},
 };
-
-/// Gives tokens the class that a turn of phrase puts them in.
-pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
-    let in_a_letter = signs.iter().any(|sign| sign.signs.has(Signs::LETTER));
-    for sign in signs {
-        let from = tokens.partition_point(|token| token.start < sign.start);
-        let Some(first) = tokens.get_mut(from) else {
-            continue;
-        };
-        if sign.signs.has(Signs::DEBT) {
-            owe(&mut tokens[from..], sign.end);
-            continue;
-        }
-        if sign.signs.has(Signs::REFUNDS) && first.kind == Kind::Word {
-            first.tags = first.tags.union(Tags::REFUND);
-        }
-        if sign.signs.has(Signs::MAKES) && first.kind == Kind::Word {
-            first.tags = Tags::MAKE;
-        }
-        if sign.signs.has(Signs::PAYS) && first.kind == Kind::Word {
-            let kept = Tags::FRAME.union(Tags::IT).union(Tags::PRONOUN);
-            first.tags = first.tags.only(kept).union(Tags::PAY);
-        }
-        if sign.signs.has(Signs::SIGN_OFF) {
-            sign_off(tokens, sign.end);
-        }
-        let whole = if sign.signs.has(Signs::LETTER) {
-            Some(Tags::FILLER)
-        } else if sign.signs.has(Signs::I_ASK) && in_a_letter {
-            Some(Tags::FRAME)
-        } else {
-            None
-        };
-        if let Some(tags) = whole {
-            for token in tokens[from..]
-                .iter_mut()
-                .take_while(|token| token.start < sign.end)
-                .filter(|token| token.kind == Kind::Word)
-            {
-                token.tags = tags;
-            }
-            continue;
-        }
-        if sign.signs.has(Signs::COURTESY) {
-            // "Si pudieras mandarle 31 a Diego": a polite request with a verb of its own.
-            let behind = tokens.partition_point(|token| token.start < sign.end);
-            let led = tokens[from..behind]
-                .iter()
-                .any(|token| token.has(Tags::IF_YOU.union(Tags::FRAME)))
-                && tokens
-                    .get(behind)
-                    .is_some_and(|next| next.kind == Kind::Word && next.has(VERBS));
-            if led {
-                continue;
-            }
-            for token in tokens[from..]
-                .iter_mut()
-                .take_while(|token| token.start < sign.end)
-                .filter(|token| token.kind == Kind::Word)
-            {
-                token.tags = Tags::FILLER;
-            }
-            continue;
-        }
-        if sign.signs.has(Signs::OWES_AMOUNT)
-            && tokens
-                .get(from + 1)
-                .is_some_and(|next| matches!(next.kind, Kind::Amount(_)))
-        {
-            tokens[from].tags = tokens[from].tags.union(Tags::DEBT).without(Tags::ASK_HEAD);
-        }
-        if sign.signs.has(Signs::THANKS) {
-            for token in tokens[from..]
-                .iter_mut()
-                .take_while(|token| token.start < sign.end)
-                .filter(|token| !matches!(token.kind, Kind::Name { .. } | Kind::Mark(_)))
-            {
-                token.kind = Kind::Word;
-                token.tags = Tags::FILLER.union(Tags::AFFIRM);
-            }
-            continue;
-        }
-        if sign.signs.has(Signs::MEMO) {
-            let behind = tokens.partition_point(|token| token.start < sign.end);
-            if tokens.get(behind).is_some_and(|mark| mark.is_mark(":"))
-                && let Some(first) = tokens
-                    .get_mut(from)
-                    .filter(|first| first.kind == Kind::Word)
-            {
-                first.tags = Tags::REMIND;
-            }
-            continue;
-        }
-        let reminds = |token: &&Token| token.start < sign.end && token.has(Tags::REMIND);
-        if sign.signs.has(Signs::ASKS)
-            && !tokens[from..].iter().take(16).any(|token| reminds(&token))
-        {
-            for token in tokens[from..]
-                .iter_mut()
-                .take_while(|token| token.start < sign.end)
-                .filter(|token| token.kind == Kind::Word)
-            {
-                token.tags = Tags::FRAME;
-            }
-        }
-    }
-}
-
-/// "Ann is to receive 20 from me": the customer owes, so that "receive" and "me" in it turn nothing round.
-fn owe(tokens: &mut [Token], to: usize) {
-    let turned = Tags::REVERSE.union(Tags::ME).union(Tags::SAY);
-    for token in tokens
-        .iter_mut()
-        .take_while(|token| token.start < to)
-        .filter(|token| token.kind == Kind::Word)
-    {
-        token.tags = token.tags.without(turned);
-        if token.tags.is_empty() {
-            token.tags = Tags::COMMON;
-        }
-    }
-    if let Some(first) = tokens.first_mut().filter(|first| first.kind == Kind::Word) {
-        first.tags = first.tags.union(Tags::DEBT);
-    }
-}
 
 /// How many words `...` may stand for.
 const GAP_WORDS_MAX: usize = 6;
@@ -195,6 +67,23 @@ impl Signs {
     pub(crate) const OWES_AMOUNT: Self = Self(32768);
     /// Courtesy, haste or a small talk's turn that sounds like a condition or a denial ("if you have a minute").
     pub(crate) const COURTESY: Self = Self(524_288);
+    /// Glad of it, or waiting for it ("he'll be chuffed", "she asked twice"): told of somebody, it takes nothing back.
+    pub(crate) const PLEASED: Self = Self(8_388_608);
+    /// Would be welcome, where the assistant or a sum follows ("it would be great if you").
+    pub(crate) const WISHES: Self = Self(16_777_216);
+    /// Asked for it ("she asked twice"), so that "already" beside it takes nothing back.
+    pub(crate) const ASKED: Self = Self(134_217_728);
+    /// How old somebody is, where a bare number follows ("he turns").
+    pub(crate) const AGE: Self = Self(268_435_456);
+    /// The customer and somebody else ("we", "nous").
+    pub(crate) const WE: Self = Self(536_870_912);
+    /// A slip of the eye or hand ("I mixed the digits up"): with other values in its message it only says why, and alone
+    /// it doubts what was asked.
+    pub(crate) const SLIP: Self = Self(1_073_741_824);
+    /// Begs pardon: behind talk that names no value it is about that talk ("the kids are screaming, sorry").
+    pub(crate) const APOLOGY: Self = Self(33_554_432);
+    /// Seeks assent at the end of talk that names no value ("lovely weather, isn't it").
+    pub(crate) const TAG: Self = Self(67_108_864);
     /// The customer owes.
     pub(crate) const DEBT: Self = Self(1024);
 
@@ -209,6 +98,14 @@ impl Signs {
             "harmless" => Self::HARMLESS,
             "asks" => Self::ASKS,
             "courtesy" => Self::COURTESY,
+            "pleased" => Self::PLEASED,
+            "asked" => Self::ASKED.union(Self::PLEASED),
+            "age" => Self::AGE,
+            "we" => Self::WE,
+            "slip" => Self::SLIP,
+            "wishes" => Self::WISHES,
+            "apology" => Self::APOLOGY,
+            "assent" => Self::TAG,
             "mock" => Self::MOCK,
             "wrong-payee" => Self::WRONG_PAYEE,
             "wrong-amount" => Self::WRONG_AMOUNT,
@@ -232,6 +129,10 @@ impl Signs {
         Self(self.0 | other.0)
     }
 
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     pub(crate) const fn has(self, any: Self) -> bool {
         self.0 & any.0 != 0
     }
@@ -249,23 +150,6 @@ impl Sign {
     /// Whether a byte lies in it behind its first.
     pub(crate) fn spans(&self, at: usize) -> bool {
         self.start < at && at < self.end
-    }
-}
-
-/// Takes the writer's name out of a message that ends with it behind a mark.
-fn sign_off(tokens: &mut [Token], from: usize) {
-    let behind = tokens.partition_point(|token| token.start < from);
-    let parted = tokens
-        .get(behind)
-        .is_some_and(|mark| mark.is_mark(",.!-\n\u{2013}\u{2014}"));
-    let mut names = tokens[behind..]
-        .iter_mut()
-        .filter(|token| !token.is_mark(",.!-\n\u{2013}\u{2014}"));
-    let (Some(name), None) = (names.next(), names.next()) else {
-        return;
-    };
-    if parted && matches!(name.kind, Kind::Name { .. }) {
-        name.kind = Kind::Masked;
     }
 }
 

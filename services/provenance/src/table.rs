@@ -201,7 +201,8 @@ fn pairs(cell: &str, account: Currency) -> Option<Vec<PairCell>> {
 }
 
 fn read_payees(cell: Option<&str>) -> Option<Vec<Payee>> {
-    let cells: Vec<PayeeCell> = match cell {
+    // An empty list says nothing of whom the customer knows.
+    let cells: Vec<PayeeCell> = match cell.filter(|json| json.trim() != "[]") {
         None => PAYEES
             .iter()
             .map(|name| PayeeCell::Name((*name).to_owned()))

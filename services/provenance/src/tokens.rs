@@ -2,8 +2,10 @@
 
 use countersign_domain::Currency;
 
+pub(crate) use crate::denials::{contrasts, is_negation};
+
 use crate::{
-    Reason, Span,
+    Reason, Span, counts,
     currencies::{self, CurrencyName},
     decimal::Decimal,
     digits::{self, Digits},
@@ -111,77 +113,6 @@ impl Token {
     }
 }
 
-/// Whether the word at a place denies what follows. Where one word is both "no" and "not", it is an answer
-/// before a mark, at the end, or before a word of correction.
-pub(crate) fn is_negation(tokens: &[Token], at: usize) -> bool {
-    let token = &tokens[at];
-    if token.kind != Kind::Word || !token.has(Tags::NEG.union(Tags::NO)) {
-        return false;
-    }
-    if contrasts(tokens, at) {
-        return true;
-    }
-    if !token.has(Tags::NEG) {
-        return false;
-    }
-    if means_only(tokens, at) {
-        return false;
-    }
-    let next = tokens.get(at + 1);
-    let before_mark = next.is_none_or(|next| matches!(next.kind, Kind::Mark(_)));
-    // "nie anuluj zlecenia": with an object behind it, it is the verb that is denied.
-    let object = tokens
-        .get(at + 2)
-        .is_some_and(|object| !matches!(object.kind, Kind::Mark(_)));
-    let before_cue = next.is_some_and(|next| {
-        next.kind == Kind::Word
-            && next.has(Tags::REPAIR.union(Tags::FIX).union(Tags::TAKE_BACK))
-            && !(next.has(Tags::STOP) && object)
-    });
-    let answers = (token.has(Tags::NO) && (before_mark || before_cue))
-        || (token.has(Tags::TAKE_BACK) && before_mark);
-    !answers
-}
-
-/// "78, et non 87", "do Kasi, a nie do Marka": joined to what was asked, a "no" right before a value denies that value.
-pub(crate) fn contrasts(tokens: &[Token], at: usize) -> bool {
-    if !tokens[at].has(Tags::NO.union(Tags::NEG)) {
-        return false;
-    }
-    let joined = at.checked_sub(1).is_some_and(|before| {
-        tokens[before].kind == Kind::Word && tokens[before].has(Tags::AND.union(Tags::CONTRAST))
-    });
-    let leads = Tags::TO.union(Tags::FOR).union(Tags::DET);
-    let value = tokens[at + 1..]
-        .iter()
-        .take(3)
-        .find(|token| !(token.kind == Kind::Word && token.has(leads)));
-    let denies_value =
-        value.is_some_and(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
-    joined && denies_value
-}
-
-/// "N'envoie que 20": no other word denies, and a value follows the "que".
-fn means_only(tokens: &[Token], negation: usize) -> bool {
-    let is_word = |at: usize, tags: Tags| {
-        tokens
-            .get(at)
-            .is_some_and(|token| token.kind == Kind::Word && token.has(tags))
-    };
-    let denied_twice = (0..tokens.len()).any(|at| at != negation && is_word(at, Tags::NEG));
-    let Some(only) = (negation + 1..tokens.len())
-        .take(3)
-        .find(|at| is_word(*at, Tags::ONLY))
-    else {
-        return false;
-    };
-    let value = only + 1 + usize::from(is_word(only + 1, Tags::TO));
-    let has_value = tokens
-        .get(value)
-        .is_some_and(|token| matches!(token.kind, Kind::Amount(_) | Kind::Name { .. }));
-    has_value && !denied_twice
-}
-
 /// How numbers are read in this conversation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
@@ -226,44 +157,9 @@ pub(crate) fn read(folded: &Folded, words: Words, reading: Reading, pasted: &[Sp
     let mut tokens = crate::amounts::join(reader.tokens, &folded.text, account);
     neighbours::settle(&mut tokens, folded, without_cases);
     if numbers_sound {
-        sound_out(&mut tokens, &folded.text);
+        counts::sound_out(&mut tokens, &folded.text);
     }
     tokens
-}
-
-/// "need 2 send 20 2 Bob": digits that are typed for what they sound like, before a verb or a name.
-fn sound_out(tokens: &mut [Token], text: &str) {
-    let sums = tokens
-        .iter()
-        .filter(|token| matches!(token.kind, Kind::Amount(_)))
-        .count();
-    for at in 0..tokens.len() {
-        let sound = match &text[tokens[at].start..tokens[at].end] {
-            "2" => Tags::TO,
-            "4" => Tags::FOR,
-            _ => continue,
-        };
-        if !matches!(&tokens[at].kind, Kind::Amount(amount) if amount.currency.is_none()) {
-            continue;
-        }
-        let next = tokens.get(at + 1);
-        let verb = next.is_some_and(|next| {
-            next.kind == Kind::Word && next.has(Tags::PAY) && sound.has(Tags::TO)
-        });
-        let name = sums > 1 && next.is_some_and(|next| matches!(next.kind, Kind::Name { .. }));
-        if !(verb || name) {
-            continue;
-        }
-        tokens[at].kind = Kind::Word;
-        tokens[at].tags = sound;
-        if verb && at > 0 && tokens[at - 1].kind == Kind::Word {
-            let wants = ["need", "want", "have", "got", "like", "gotta"]
-                .contains(&&text[tokens[at - 1].start..tokens[at - 1].end]);
-            if wants {
-                tokens[at - 1].tags = Tags::FRAME_NEED;
-            }
-        }
-    }
 }
 
 struct Reader<'a> {

@@ -22,6 +22,8 @@ struct Piece {
     payees: Vec<PayeeMention>,
     /// It says that something is owed or due, or who gets how much.
     owed: bool,
+    /// It names a bill by its number.
+    billed: bool,
     /// What it tells holds for each of those it names ("both", "20 apiece").
     each: bool,
     /// It says what somebody gets or what something comes to.
@@ -144,6 +146,8 @@ struct Order {
     amount: Option<AmountMention>,
     /// It says "it" or "that".
     it: bool,
+    /// It says "him" or "them".
+    pronoun: bool,
     /// It gives each of them a sum of its own ("give them 45 each").
     them_each: bool,
 }
@@ -190,6 +194,7 @@ impl Order {
             payee: payee.filter(|_| !open_payee),
             amount: amount.filter(|_| known),
             it,
+            pronoun,
             them_each: pronoun && words(Tags::EACH),
         })
     }
@@ -226,9 +231,13 @@ impl Order {
             .iter()
             .all(|other| other.much == amount.much && matches!(other.much, HowMuch::Sum(..)));
         // Without "it" a sum is meant only where it was told beside the payee or as owed.
-        let linked = told
+        let billed = told
             .iter()
-            .any(|piece| !piece.amounts.is_empty() && (!piece.payees.is_empty() || piece.owed));
+            .any(|piece| piece.billed && !piece.payees.is_empty());
+        let linked = billed
+            || told
+                .iter()
+                .any(|piece| !piece.amounts.is_empty() && (!piece.payees.is_empty() || piece.owed));
         (one_amount && (linked || self.it)).then_some(Pair {
             payee: Some(payee),
             amount: Some(amount),
@@ -238,7 +247,7 @@ impl Order {
     /// "Tom and Ann are both owed 15, can you sort that?", "Lewis needs 80 and Ana 30, can you do both?": an order
     /// without values of its own means all that was told, where it says for each of them how much.
     fn meant_for_all(&self, told: &[&Piece]) -> Option<Vec<Pair>> {
-        let bare = self.payee.is_none() && self.amount.is_none() && self.it;
+        let bare = self.payee.is_none() && self.amount.is_none() && (self.it || self.pronoun);
         if let (true, Some(amount)) = (self.them_each, self.amount) {
             return all_with(told, amount);
         }
@@ -336,6 +345,15 @@ fn piece(context: &Context, base: usize, tokens: &[Token], question: bool) -> Pi
             .iter()
             .any(|token| token.kind == Kind::Word && token.has(tags))
     };
+    // "invoice no. 88012 from the vet": what a bill says is owed.
+    let billed = tokens.iter().enumerate().any(|(at, token)| {
+        token.kind == Kind::Word
+            && token.has(Tags::LABEL)
+            && tokens[at + 1..]
+                .iter()
+                .take(3)
+                .any(|next| next.kind == Kind::Masked)
+    });
     let owed = has(Tags::DEBT);
     let hinders = match blocked(tokens, question) {
         None => false,
@@ -354,6 +372,7 @@ fn piece(context: &Context, base: usize, tokens: &[Token], question: bool) -> Pi
         amounts: Vec::new(),
         payees: Vec::new(),
         owed,
+        billed,
         each: has(Tags::EACH),
         states: has(Tags::AMOUNTS_TO),
         vetoed: hinders || denies || has(other),

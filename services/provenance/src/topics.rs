@@ -1,9 +1,9 @@
 //! What the clauses of one sentence are about: the one named before them, and which of them a denial is about.
 
 use crate::{
-    asides,
+    Reason, asides,
     context::Context,
-    moves::{Fragment, Move, Pair, Said, Strength, Who},
+    moves::{Fragment, Move, Pair, Said, Who},
     reading::is_whole_request,
     reference::is_bare,
     signs::Signs,
@@ -117,9 +117,10 @@ pub(crate) fn keep_to_topic(
             }
             Move::TakeBack { .. } if !everything => {
                 if let Some(topic) = &topic {
-                    said.act = Move::Doubt {
+                    said.act = Move::Forbid {
                         payees: topic.clone(),
-                        strength: Strength::Certain,
+                        amounts: Vec::new(),
+                        reason: Reason::Negated,
                     };
                 }
             }
@@ -184,9 +185,10 @@ pub(crate) fn denied_behind(
         if parted || !denies || payees.is_empty() || !(open || whole) {
             continue;
         }
-        said[at].act = Move::Doubt {
+        said[at].act = Move::Forbid {
             payees,
-            strength: Strength::Certain,
+            amounts: Vec::new(),
+            reason: Reason::Negated,
         };
         // What is asked and denied in one breath is asked of somebody first, so that nothing else is denied.
         if !whole {

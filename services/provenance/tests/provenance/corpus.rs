@@ -20,6 +20,8 @@ const FLOORS: &[(&str, usize)] = &[
     ("talk", 88),
     // Written by people who had not seen it, as they type; what is left are open slots.
     ("held", 83),
+    // Talk around a request and between the turns, written beside the grammar before it was read.
+    ("chatter", 80),
     // An order beside words about somebody who has been paid already.
     ("settled", 91),
 ];

@@ -173,3 +173,42 @@ fn an_explanation_says_what_each_clause_does_and_where() {
     let json = serde_json::to_value(&explanation).unwrap();
     assert_eq!(json["messages"][0]["clauses"][0]["end"], 24);
 }
+
+#[test]
+fn small_talk_leaves_a_request_and_what_speaks_against_it_ends_it() {
+    let asked = "Send 20 to Bob";
+    for talk in [
+        "the cat just knocked my tea over",
+        "what a week, I'm shattered",
+        "we won 3-1 on Sunday",
+        "he asked me twice already",
+        "I'm not quite awake yet",
+    ] {
+        let live = ground(&ilse(&[asked, talk])).payments;
+        assert_eq!(live.len(), 1, "{talk:?} took it back");
+        assert_eq!(
+            live[0].amount.map(|amount| amount.value),
+            Some(units(2_000))
+        );
+    }
+    for against in [
+        "he did that already",
+        "my wife sorted that this morning",
+        "we've fallen out",
+        "I need that money for the car",
+        "I don't trust him",
+    ] {
+        let grounding = ground(&ilse(&[asked, against]));
+        let whole = |ask: &PaymentAsk| ask.amount.is_some() && ask.payee.is_some();
+        assert!(
+            !grounding.payments.iter().any(whole),
+            "{against:?} left it live"
+        );
+    }
+}
+
+#[test]
+fn how_old_somebody_is_corrects_no_amount() {
+    let ask = one_payment(&["Send 20 to Bob", "he turns 30"]);
+    assert_eq!(ask.amount.unwrap().value, units(2_000));
+}
