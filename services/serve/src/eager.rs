@@ -82,12 +82,18 @@ impl Expectation {
     pub fn looked(&mut self, found: bool, given_away: Duration) -> bool {
         let is_crowded = given_away > if found { LATE_TIME } else { TAKEN_TIME };
         if is_crowded {
-            self.sleeps = self.sleeps_next;
-            self.sleeps_next = (self.sleeps_next * 2).min(SLEPT_THROUGH.1);
+            self.missed();
         } else if found {
             self.sleeps_next = (self.sleeps_next / 2).max(SLEPT_THROUGH.0);
         }
         !is_crowded
+    }
+
+    /// Takes note that looking found nothing in its time: whoever is waited for may need this very core. The next waits
+    /// are slept through.
+    pub fn missed(&mut self) {
+        self.sleeps = self.sleeps_next;
+        self.sleeps_next = (self.sleeps_next * 2).min(SLEPT_THROUGH.1);
     }
 
     /// Whether the next wait will likely be short, and the core is free meanwhile.
@@ -214,6 +220,11 @@ pub(crate) async fn look() {
                 break;
             }
         }
+        if own.last.get().elapsed() >= look_time() {
+            let mut expectation = own.expectation.get();
+            expectation.missed();
+            own.expectation.set(expectation);
+        }
         own.is_looking.set(false);
     }
 }
@@ -282,6 +293,21 @@ mod tests {
             assert!(expectation.looked(true, Duration::ZERO));
         }
         assert_eq!(expectation.sleeps_next, SLEPT_THROUGH.0);
+    }
+
+    #[test]
+    fn whoever_looked_in_vain_sleeps_although_the_wait_was_short() {
+        let mut expectation = Expectation::default();
+        for _ in 0..SCORE_MAX {
+            expectation.waited(Duration::from_micros(30));
+        }
+        assert!(expectation.is_short());
+        expectation.missed();
+        for _ in 0..SLEPT_THROUGH.0 {
+            assert!(!expectation.is_short());
+            expectation.waited(Duration::from_micros(130));
+        }
+        assert!(expectation.is_short());
     }
 
     #[test]

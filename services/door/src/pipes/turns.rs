@@ -189,7 +189,11 @@ fn wait_for_one(pipes: &mut [PollFd<'_>], expectation: &mut Expectation) {
             if found {
                 return expectation.waited(since.elapsed());
             }
-            if !goes_on || since.elapsed() >= look_time() {
+            if !goes_on {
+                break;
+            }
+            if since.elapsed() >= look_time() {
+                expectation.missed();
                 break;
             }
             given_away = give_way();
