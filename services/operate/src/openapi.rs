@@ -116,6 +116,10 @@ pub fn document(surface: &Surface) -> anyhow::Result<Value> {
             }}, "text/html": {}},
         }},
     });
+    // A message of MCP is refused with a message.
+    if paths.contains_key("/mcp") {
+        components["responses"]["Problem"]["content"]["application/json"] = json!({});
+    }
     let mut document = json!({
         "openapi": "3.1.0",
         "info": {"title": format!("Countersign {}", surface.name), "description": surface.about, "version": env!("CARGO_PKG_VERSION"), "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},

@@ -189,6 +189,11 @@ impl FromRequestParts<App> for Session {
         match find(&app.pool, secret, sign_of(parts.uri.path())).await {
             Ok(Some(session)) => Ok(session),
             Ok(None) => Err(Problem::unauthorized().into_response()),
+            // No database was reached, so nothing was begun: the page may ask again.
+            Err(SessionError::Database(cause @ sqlx::Error::Io(_))) => {
+                tracing::error!(error = %cause, "Could not look up a session");
+                Err(Problem::busy().into_response())
+            }
             Err(error) => Err(problem("look up a session", &error).into_response()),
         }
     }

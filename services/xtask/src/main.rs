@@ -22,6 +22,7 @@ mod processes;
 mod real_clients;
 mod real_model;
 mod real_servers;
+mod schemas;
 mod signals;
 mod speaker;
 mod sql_mutants;

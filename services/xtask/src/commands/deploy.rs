@@ -19,6 +19,8 @@ use sqlx::{ConnectOptions, PgConnection};
 const DATABASE: &str = "database:5432/countersign";
 /// The user that installs.
 const INSTALLER_UID: u32 = 60_717;
+/// The group that the database's image runs with; it reads the superuser's password too.
+const DATABASE_IMAGE_GID: u32 = 70;
 /// How long the installer waits for the database to answer.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
@@ -98,6 +100,14 @@ fn prepare(arguments: &PrepareArguments) -> anyhow::Result<()> {
         }
         println!("{} is for user {uid}", file.display());
     }
+    files::set_mode(&superuser, 0o640)?;
+    if is_root {
+        files::change_owner(&superuser, INSTALLER_UID, DATABASE_IMAGE_GID)?;
+    }
+    println!(
+        "{} is for user {INSTALLER_UID} and group {DATABASE_IMAGE_GID}",
+        superuser.display()
+    );
     if !is_root {
         println!("Only root can give the files away: chown each to its user before the start.");
     }

@@ -46,6 +46,8 @@ enum Part {
     Servers,
     /// Changed seeds thrown at every reader
     Mutations,
+    /// A schema-driven fuzzer that none of us wrote, against every HTTP surface
+    Schemas,
     /// One attack or ordinary conversation of every kind against the real processes; all of them: `cargo xtask eval`
     Eval,
 }
@@ -81,6 +83,7 @@ pub async fn run(arguments: TestArguments) -> anyhow::Result<()> {
         Part::Browser,
         Part::Clients,
         Part::Conformance,
+        Part::Schemas,
         Part::Eval,
     ]
     .into_iter()
@@ -166,6 +169,13 @@ async fn with_server(run: &mut Run, wanted: &impl Fn(Part) -> bool) {
     if wanted(Part::Clients) {
         run.step_async("clients none of us wrote", crate::clients::test())
             .await;
+    }
+    if wanted(Part::Schemas) {
+        run.step_async(
+            "requests made from the API descriptions",
+            crate::schemas::test(),
+        )
+        .await;
     }
     if wanted(Part::Eval) {
         run.step("attacks and conversations", || {
