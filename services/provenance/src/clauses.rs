@@ -355,8 +355,14 @@ fn doubtful(mut pair: Pair) -> Pair {
 /// Whether all that does not fit in a fragment says what the money is for ("20 to Bob for the pizza").
 fn purpose_at_the_end(clause: &[Token]) -> bool {
     let mut tail = false;
+    let mut sum = false;
     clause.iter().enumerate().all(|(at, token)| {
         let next = clause.get(at + 1);
+        sum |= matches!(token.kind, Kind::Amount(_));
+        // "I owe him 58" asks for nothing; "20 to Bob I owe him from Friday" says what it is for.
+        if token.kind == Kind::Word && token.has(Tags::DEBT) && !sum {
+            return false;
+        }
         if token.kind == Kind::Word
             && token.has(Tags::FOR.union(Tags::TAIL))
             && !next.is_some_and(|next| matches!(next.kind, Kind::Name { .. } | Kind::Amount(_)))
