@@ -11,11 +11,12 @@ use crate::{
     moves::{Move, Said, Strength},
     names::Names,
     numerals::Words,
-    quotes, reading, retags, sentences,
+    quotes, reading, replaced, retags, sentences,
     signs::Signs,
     tags::Tags,
     tokens::{self, Kind, Reading, Token},
     told::Told,
+    unsettled,
 };
 
 /// Longest message that is read; anything longer grounds nothing. The chat takes far less.
@@ -293,7 +294,10 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
                 .iter()
                 .any(|token| token.has(Tags::SAY) && token.kind == Kind::Word)
                 && part.last().is_some_and(|last| last.is_mark(":")));
-        said.extend(reading::read(context, sentence));
+        let mut read = reading::read(context, sentence);
+        unsettled::open(context, sentence, &mut read);
+        replaced::end(context, sentence, &mut read);
+        said.extend(read);
         if announces {
             // Everything behind it is somebody else's.
             let rest = MessageSpan {
@@ -310,6 +314,7 @@ fn read_sentences(context: &Context, whole: MessageSpan) -> Vec<Said> {
             break;
         }
     }
+    unsettled::open_choice(context, &mut said);
     said
 }
 

@@ -34,6 +34,7 @@ mod forms;
 mod ground;
 mod hashing;
 mod input;
+mod inversions;
 mod labels;
 mod language_files;
 mod lexemes;
@@ -47,6 +48,7 @@ mod negations;
 mod neighbours;
 mod numerals;
 mod other_acts;
+mod other_sums;
 mod outcome;
 mod pairing;
 mod parties;
@@ -56,6 +58,7 @@ mod quotes;
 mod reading;
 mod reference;
 mod remarks;
+mod replaced;
 mod retags;
 mod scan;
 pub mod score;
@@ -73,6 +76,7 @@ mod told;
 mod topics;
 mod transactions;
 mod typos;
+mod unsettled;
 
 pub use explain::{
     ExplainedAct, ExplainedClause, ExplainedMessage, ExplainedPayment, ExplainedRefusal,

@@ -5,8 +5,9 @@ use crate::{
     blocks::{blocked, is_afterthought},
     clauses::clause_move,
     context::Context,
+    inversions,
     moves::{Fragment, HowMuch, Move, Pair, Said, Strength, Who},
-    pieces,
+    other_sums, pieces,
     reference::{
         clause_follows_colon, is_bare, list_behind_colon, referred, referred_sentence, refers_to,
         sent_to, with_values,
@@ -39,6 +40,9 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     if settled && !against && !said.iter().any(|said| is_unread_correction(&said.act)) {
         return said;
     }
+    if inversions::leads(context, &context.tokens[sentence.tokens.clone()]) {
+        return said;
+    }
     let amends = amends::read(context, sentence);
     let otherwise = if settled {
         // "15 to Sven, he paid the parking meter": piece by piece one asks and none speaks against it.
@@ -56,6 +60,19 @@ pub(crate) fn read(context: &Context, sentence: &Sentence) -> Vec<Said> {
     };
     let Some(Said { act, at }) = amends else {
         return otherwise;
+    };
+    let act = match act {
+        // "My old one only cost 3000": beside a sum it is about another thing, later it can be about both.
+        Move::Fragment(_) if other_sums::tells(context, sentence) => {
+            if other_sums::follows_a_sum(context, sentence) {
+                return otherwise;
+            }
+            Move::Reopen {
+                payee: false,
+                amount: true,
+            }
+        }
+        act => act,
     };
     let act = Move::Amend {
         amends: Box::new(act),
@@ -185,6 +202,9 @@ fn read_whole(context: &Context, sentence: &Sentence) -> Vec<Said> {
             }];
         }
         return refused(context, tokens, reason, sentence.question);
+    }
+    if inversions::leads(context, tokens) {
+        return refused(context, tokens, Reason::Conditional, sentence.question);
     }
     if leads_to_question(context, sentence) {
         return refuse(Reason::Question);

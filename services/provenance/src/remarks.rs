@@ -131,7 +131,13 @@ pub(crate) fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Opti
     if writes_reference(clause) {
         return None;
     }
-    if signs.has(Signs::SLIP) {
+    // "it was meant for somebody else": a correction that cannot be read.
+    let corrects = clause.iter().any(|token| {
+        token.kind == Kind::Word
+            && token.has(Tags::FIX.union(Tags::INSTEAD))
+            && !token.has(Tags::STATES.union(LIGHT))
+    });
+    if signs.has(Signs::SLIP) || corrects {
         return Some(Strength::Likely);
     }
     if denies(context, clause) {

@@ -19,7 +19,7 @@ const STEM_LETTERS: usize = 3;
 
 /// A set of signs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signs(u32);
+pub(crate) struct Signs(u64);
 
 impl Signs {
     pub(crate) const NONE: Self = Self(0);
@@ -86,6 +86,20 @@ impl Signs {
     pub(crate) const TAG: Self = Self(67_108_864);
     /// The customer owes.
     pub(crate) const DEBT: Self = Self(1024);
+    /// The customer guesses ("I think it was"): the sums beside it are none to pay yet.
+    pub(crate) const GUESS: Self = Self(1 << 32);
+    /// A price for each of several ("per kid", "for each of the"): the sum must be worked out.
+    pub(crate) const RATE: Self = Self(1 << 33);
+    /// Leaves the choice to another ("whichever you like").
+    pub(crate) const CHOICE: Self = Self(1 << 34);
+    /// A verb that at the head of a sentence, before its subject, makes a condition ("should", "mocht").
+    pub(crate) const INVERTED: Self = Self(1 << 35);
+    /// The same as a guess where a mark or the end follows ("65, I think").
+    pub(crate) const GUESS_BEHIND: Self = Self(1 << 37);
+    /// The same as an inverted verb behind the order ("überweise 20, sollte er anrufen").
+    pub(crate) const INVERTED_BEHIND: Self = Self(1 << 38);
+    /// What follows gives its place to another ("instead of").
+    pub(crate) const REPLACES: Self = Self(1 << 36);
 
     /// The sign that a section of a language file names.
     pub(crate) fn of_section(section: &str) -> Option<Self> {
@@ -102,6 +116,13 @@ impl Signs {
             "asked" => Self::ASKED.union(Self::PLEASED),
             "age" => Self::AGE,
             "we" => Self::WE,
+            "guess" => Self::GUESS,
+            "rate" => Self::RATE,
+            "choice" => Self::CHOICE,
+            "inverted" => Self::INVERTED,
+            "replaces" => Self::REPLACES,
+            "guess-behind" => Self::GUESS_BEHIND,
+            "inverted-behind" => Self::INVERTED_BEHIND,
             "slip" => Self::SLIP,
             "wishes" => Self::WISHES,
             "apology" => Self::APOLOGY,

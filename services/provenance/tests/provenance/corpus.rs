@@ -24,6 +24,8 @@ const FLOORS: &[(&str, usize)] = &[
     ("chatter", 80),
     // An order beside words about somebody who has been paid already.
     ("settled", 91),
+    // Sums that their own words leave unsettled, conditions without an "if", and regrets.
+    ("unsettled", 90),
 ];
 
 fn tables(folder: &str) -> Vec<PathBuf> {
