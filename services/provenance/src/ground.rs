@@ -166,6 +166,7 @@ fn complete(context: &Context, mut said: Vec<Said>) -> (Vec<Said>, Told) {
             }
         }
     }
+    unsettled::open_told(context, &mut said);
     (said, told)
 }
 

@@ -50,16 +50,34 @@ pub(crate) fn leads(context: &Context, tokens: &[Token]) -> bool {
         return subject(behind) && (orders_next || orders(&behind[mark + 1..]));
     }
     let word_of = |token: &Token| &context.folded.text[token.start..token.end];
+    // "De llamar el casero, manda …": an infinitive behind "of".
+    let infinitive = behind
+        .iter()
+        .find(|token| !token.has(Tags::NEG))
+        .is_some_and(|next| {
+            next.kind == Kind::Word
+                && (next.is_unknown() || next.has(VERBS))
+                && context
+                    .lexicon
+                    .infinitives
+                    .iter()
+                    .any(|ending| word_of(next).ends_with(ending))
+        });
+    if head.has(Tags::OF) && infinitive && orders_next {
+        return true;
+    }
     // "Kommt das Geld, überweis …": any verb in the third person, where the verb stands last otherwise.
     let word = word_of(head);
-    let verb = head.tags.without(PLAIN_VERBS).is_empty() && word.ends_with('t');
-    let next = behind.first().is_some_and(|next| {
-        matches!(next.kind, Kind::Name { .. })
-            || next.kind == Kind::Word
-                && (next.has(Tags::DET.union(Tags::SUBJECT))
-                    || matches!(word_of(next), "sich" | "zich"))
-    });
-    context.lexicon.verb_last && verb && next && orders_next
+    let plain = head.tags.without(PLAIN_VERBS).is_empty();
+    let next = behind.first();
+    let is_next = |tags: Tags| next.is_some_and(|next| next.kind == Kind::Word && next.has(tags));
+    let thing = next.is_some_and(|next| matches!(next.kind, Kind::Name { .. }))
+        || is_next(Tags::DET)
+        || next.is_some_and(|next| matches!(word_of(next), "sich" | "zich"));
+    // "Bekomme ich", "Regnet es": before a pronoun whatever form it has.
+    let verb = thing && (word.ends_with('t') || word.ends_with("en"))
+        || is_next(Tags::SUBJECT.union(Tags::IT));
+    context.lexicon.verb_last && plain && verb && orders_next
 }
 
 /// Whether such a condition stands behind the order ("überweise Dave 640, sollte sich der Vermieter melden").
@@ -79,7 +97,8 @@ const ORDERS: Tags = VERBS.union(Tags::FRAME).union(Tags::POLITE).union(Tags::SO
 const PLAIN_VERBS: Tags = Tags::STATES
     .union(Tags::AMOUNTS_TO)
     .union(Tags::COMMON)
-    .union(Tags::UNIT);
+    .union(Tags::UNIT)
+    .union(Tags::REVERSE);
 
 fn inverts(context: &Context, token: &Token) -> bool {
     context.belongs_to(token, Signs::INVERTED)

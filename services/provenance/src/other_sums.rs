@@ -8,6 +8,13 @@ use crate::{
     tokens::{Kind, Token},
 };
 
+/// Whose or what a sum is, or where ("in the shop it was 40").
+const SUBJECTS: Tags = Tags::DET
+    .union(Tags::SUBJECT)
+    .union(Tags::PERSON)
+    .union(Tags::INTO)
+    .union(Tags::ON);
+
 /// The least words before such a sum: whose, what, and what it did ("the other charged").
 const WORDS_MIN: usize = 3;
 
@@ -19,7 +26,7 @@ pub(crate) fn tells(context: &Context, sentence: &Sentence) -> bool {
     });
     let own_subject = first.is_some_and(|first| {
         first.kind == Kind::Word
-            && first.has(Tags::DET.union(Tags::SUBJECT).union(Tags::PERSON))
+            && first.has(SUBJECTS)
             && (first.has(Tags::DET) || !first.has(Tags::IT))
     });
     let corrects = CUES

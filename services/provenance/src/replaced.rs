@@ -23,6 +23,7 @@ pub(crate) fn end(context: &Context, sentence: &Sentence, said: &mut Vec<Said>) 
         return;
     }
     let mut payees: Vec<Target> = Vec::new();
+    let mut unknown = false;
     for sign in context.signs.iter().filter(|sign| {
         sign.signs.has(Signs::REPLACES) && first.start <= sign.start && sign.start < last.end
     }) {
@@ -30,9 +31,23 @@ pub(crate) fn end(context: &Context, sentence: &Sentence, said: &mut Vec<Said>) 
         let named = tokens[behind..]
             .iter()
             .find(|token| !(token.kind == Kind::Word && token.has(BETWEEN)));
-        payees.extend(named.and_then(|token| target(context, token)));
+        let known = named.and_then(|token| target(context, token));
+        // "zamiast Dave'a", "instead of him": whoever it is, nobody is sure to be paid any more.
+        unknown |= known.is_none()
+            && named.is_some_and(|token| {
+                token.kind == Kind::Word && (token.capital || token.has(Tags::PRONOUN))
+            });
+        payees.extend(known);
     }
     payees.retain(|payee| !said.iter().any(|said| asks_for(&said.act, *payee)));
+    if unknown {
+        let act = Move::Reopen {
+            payee: true,
+            amount: false,
+        };
+        let at = context.span(first, last);
+        said.insert(0, Said { act, at });
+    }
     if !payees.is_empty() {
         let at = context.span(first, last);
         let act = Move::Forbid {

@@ -52,6 +52,32 @@ pub(crate) fn open(context: &Context, sentence: &Sentence, said: &mut Vec<Said>)
             });
         }
     }
+    // "Send Bob 15 each for 2 tickets": one payee, so each of something else.
+    let each = tokens
+        .iter()
+        .any(|token| token.kind == Kind::Word && token.has(Tags::EACH));
+    let named = tokens
+        .iter()
+        .filter(|token| matches!(token.kind, Kind::Name { .. }))
+        .count();
+    let counts = tokens
+        .iter()
+        .filter(|token| matches!(token.kind, Kind::Amount(_) | Kind::Masked))
+        .count();
+    // "25 each month": a rhythm.
+    let recurs = tokens.iter().any(|token| {
+        token.kind == Kind::Word
+            && token.has(Tags::ORDER_NOUN.union(Tags::TIME_UNIT).union(Tags::RHYTHM))
+    });
+    if each && !recurs && named == 1 && counts > 1 {
+        for one in said.iter_mut() {
+            each_pair(&mut one.act, &mut |pairs| {
+                if let [pair] = pairs {
+                    unsettle(pair, Reason::Computed);
+                }
+            });
+        }
+    }
     // "Or Bob 40", "I think it was", "per kid, 3 of them": about the request before.
     let values = tokens.iter().any(is_value);
     let rated = tokens.first().is_some_and(|first| {
@@ -68,6 +94,28 @@ pub(crate) fn open(context: &Context, sentence: &Sentence, said: &mut Vec<Said>)
             amount: true,
         };
         said.insert(0, Said { act, at });
+    }
+}
+
+/// Opens the prices for each that an order takes from the words before it ("Bob gets 12 an hour, … pay him").
+pub(crate) fn open_told(context: &Context, said: &mut [Said]) {
+    if !context.signs(context.tokens).has(Signs::RATE) {
+        return;
+    }
+    let rates = rates(context, context.tokens);
+    for one in said {
+        each_pair(&mut one.act, &mut |pairs| {
+            let several = pairs.iter().filter(|pair| pair.payee.is_some()).count() > 1;
+            for pair in pairs.iter_mut().filter(|_| !several) {
+                let rated = pair.amount.is_some_and(|amount| {
+                    amount.at.sequence == context.sequence
+                        && rates.iter().any(|rate| meet(rate, &amount.at.span))
+                });
+                if rated {
+                    unsettle(pair, Reason::Computed);
+                }
+            }
+        });
     }
 }
 
