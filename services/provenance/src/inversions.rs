@@ -25,7 +25,18 @@ pub(crate) fn leads(context: &Context, tokens: &[Token]) -> bool {
         return false;
     };
     let head = &tokens[first];
-    if head.kind != Kind::Word || context.belongs_to(head, Signs::COURTESY) {
+    // "Should you have a moment": a courtesy in more words than the verb.
+    let longest = |signs: Signs| {
+        context
+            .signs
+            .iter()
+            .filter(|sign| {
+                sign.signs.has(signs) && sign.start <= head.start && head.end <= sign.end
+            })
+            .map(|sign| sign.end)
+            .max()
+    };
+    if head.kind != Kind::Word || longest(Signs::COURTESY) > longest(Signs::INVERTED) {
         return false;
     }
     let behind = &tokens[first + 1..];
