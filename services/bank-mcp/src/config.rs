@@ -1,7 +1,7 @@
 //! What the process is told at its start, over standard input.
 
 use countersign_domain::Secret;
-use countersign_identity::VerifyingKeyFile;
+use countersign_keys::VerifyingKeySource;
 use countersign_serve::{Listen, NumbersAt};
 use serde::Deserialize;
 
@@ -18,8 +18,8 @@ pub struct Config {
     pub origins: Vec<String>,
     /// The database, as the role `bank_mcp`. It carries a password, so it prints as a secret.
     pub database_url: Secret,
-    /// The door's public keys.
-    pub request_keys: Vec<VerifyingKeyFile>,
+    /// The door's public keys: themselves, or a file of keys that change.
+    pub request_keys: VerifyingKeySource,
     /// Where this process tells its numbers, on loopback; nowhere without it.
     #[serde(default)]
     pub metrics: NumbersAt,

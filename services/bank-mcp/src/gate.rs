@@ -13,8 +13,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use countersign_identity::{
-    REQUEST_HEADER, RequestClaims, VerifyingKeys, exactly_one, verify_request,
+    REQUEST_HEADER, RequestClaims, TokenError, exactly_one, verify_request,
 };
+use countersign_keys::Verifier;
 use countersign_serve::{Problem, unread_body};
 use countersign_wire::{Frame, Kind};
 use serde_json::json;
@@ -49,7 +50,7 @@ const SINGLE_HEADERS: [&str; 5] = [
 /// What the gate checks with.
 pub struct Gate {
     /// The door's public keys.
-    pub keys: VerifyingKeys,
+    pub keys: Verifier,
     /// Where tokens are marked as used.
     pub bank: Bank,
     /// Where it is counted.
@@ -291,7 +292,9 @@ fn verify(gate: &Gate, parts: &Parts, body: &[u8]) -> Result<RequestClaims, Turn
     exactly_one(values.map(HeaderValue::as_bytes))
         .and_then(|token| {
             let (method, path) = (parts.method.as_str(), parts.uri.path());
-            verify_request(&gate.keys, token, (gate.now)(), method, path, body)
+            let now = (gate.now)();
+            let keys = gate.keys.keys(now).ok_or(TokenError::Key)?;
+            verify_request(&keys, token, now, method, path, body)
         })
         .map_err(|error| {
             tracing::warn!(reason = %error, "Refused a message without a good token of the door");

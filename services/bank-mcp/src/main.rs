@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use countersign_bank_mcp::{Bank, app::app, config::Config, gate::Gate, metrics::Metrics, router};
 use countersign_domain::ActionId;
-use countersign_identity::VerifyingKeys;
+use countersign_keys::Verifier;
 use countersign_serve::guard::Allowed;
 use sqlx::postgres::PgPoolOptions;
 
@@ -32,10 +32,12 @@ fn print_definitions() -> anyhow::Result<()> {
 async fn serve() -> anyhow::Result<()> {
     countersign_serve::init_logging("bank-mcp");
     let config: Config = countersign_serve::read_config()?;
-    if config.request_keys.is_empty() {
-        bail!("the config names no key of the door, so nothing could be answered");
-    }
-    let keys = VerifyingKeys::new(config.request_keys).context("read the door's public keys")?;
+    let keys = Verifier::open(config.request_keys, unix_seconds())
+        .context("read the door's public keys")?;
+    ensure!(
+        keys.keys(unix_seconds()).is_some(),
+        "every key of the door was revoked, so nothing could be answered"
+    );
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS_MAX)
         .acquire_timeout(CONNECTION_WAIT_MAX)

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use countersign_identity::{SigningKeyFile, VerifyingKeyFile};
 use countersign_journal::Mode;
+use countersign_keys::{SigningKeySource, VerifyingKeySource};
 use countersign_receipts::LogKeyFile;
 use countersign_serve::{Listen, eager};
 use serde::Deserialize;
@@ -25,10 +25,10 @@ pub struct Config {
     pub policy_yaml: String,
     /// The server behind the door.
     pub upstream: UpstreamConfig,
-    /// The public keys of the chat origin.
-    pub session_keys: Vec<VerifyingKeyFile>,
-    /// Signs the tokens of forwarded calls.
-    pub request_key: SigningKeyFile,
+    /// The public keys of the chat origin: themselves, or a file of keys that change.
+    pub session_keys: VerifyingKeySource,
+    /// Signs the tokens of forwarded calls: the key itself, or the folder of keys that change.
+    pub request_key: SigningKeySource,
     /// Signs the heads of the record.
     pub receipt_key: LogKeyFile,
     /// Where the record lies.

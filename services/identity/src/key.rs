@@ -85,6 +85,35 @@ pub struct VerifyingKeyFile {
     pub accept_until: Option<u64>,
 }
 
+impl VerifyingKeyFile {
+    /// The key of these 32 bytes, as a set of public keys holds them.
+    ///
+    /// # Errors
+    /// [`KeyError::Public`] when they are no point of the curve, or a weak one.
+    pub fn from_bytes(key_id: &str, bytes: &[u8; 32]) -> Result<Self, KeyError> {
+        let public_pem = VerifyingKey::from_bytes(bytes)
+            .ok()
+            .filter(|key| !key.is_weak())
+            .and_then(|key| key.to_public_key_pem(LineEnding::LF).ok())
+            .ok_or_else(|| KeyError::Public(key_id.to_owned()))?;
+        Ok(Self {
+            key_id: key_id.to_owned(),
+            public_pem,
+            accept_until: None,
+        })
+    }
+
+    /// The key's 32 bytes.
+    ///
+    /// # Errors
+    /// [`KeyError::Public`] when the PEM is no Ed25519 key.
+    pub fn bytes(&self) -> Result<[u8; 32], KeyError> {
+        VerifyingKey::from_public_key_pem(&self.public_pem)
+            .map(|key| key.to_bytes())
+            .map_err(|_| KeyError::Public(self.key_id.clone()))
+    }
+}
+
 /// Makes an Ed25519 key from 32 bytes of the caller's random source.
 pub fn generate_key(mut random: [u8; 32], key_id: &str) -> SigningKeyFile {
     // Without the optional public half the PEM is the older form, which every OpenSSL reads.
@@ -195,6 +224,16 @@ impl VerifyingKeys {
             });
         }
         Ok(Self { keys })
+    }
+
+    /// The next second at which a key of the set ends, if one does: what was verified before it may be good
+    /// no longer after it.
+    pub fn next_end(&self, now_unix_seconds: u64) -> Option<u64> {
+        self.keys
+            .iter()
+            .filter_map(|entry| entry.accept_until)
+            .filter(|until| *until > now_unix_seconds)
+            .min()
     }
 
     /// The key of that id, if it is in the set and not past its retirement.

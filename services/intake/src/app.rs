@@ -3,11 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use countersign_identity::SigningKey;
+use countersign_keys::Signer;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::{
     agent::Agent,
+    ambient,
     budget::ModelBudget,
     config::Config,
     metrics::Metrics,
@@ -32,7 +33,7 @@ pub struct Inner {
     /// Where turns are sent.
     pub agent: Agent,
     /// Signs the tokens of turns.
-    pub session_key: SigningKey,
+    pub session_key: Signer,
     /// How many messages each customer sent lately.
     pub rates: Rates,
     /// Room for turns.
@@ -59,8 +60,8 @@ impl App {
     /// # Errors
     /// When the config's key, database address or agent address cannot be used.
     pub fn new(config: &Config) -> anyhow::Result<Self> {
-        let session_key =
-            SigningKey::from_file(&config.session_key).context("read the session key")?;
+        let session_key = Signer::open(&config.session_key, ambient::unix_seconds())
+            .context("read the session key")?;
         let http = reqwest::Client::builder()
             .connect_timeout(AGENT_CONNECT_TIME_OUT)
             .redirect(reqwest::redirect::Policy::none())

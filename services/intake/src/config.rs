@@ -1,7 +1,7 @@
 //! The config of the chat origin, secrets included.
 
 use countersign_domain::Secret;
-use countersign_identity::SigningKeyFile;
+use countersign_keys::SigningKeySource;
 use countersign_serve::{Listen, NumbersAt};
 use serde::{Deserialize, Deserializer};
 
@@ -21,8 +21,8 @@ pub struct Config {
     pub database_url: Secret,
     /// Where a turn is sent.
     pub agent_url: String,
-    /// Signs session tokens.
-    pub session_key: SigningKeyFile,
+    /// Signs session tokens: the key itself, or the folder of keys that change.
+    pub session_key: SigningKeySource,
     /// Most messages of one customer in a minute, counted in this process.
     #[serde(default = "messages_per_minute_max")]
     pub messages_per_minute_max: usize,

@@ -367,7 +367,8 @@ fn mint_token(app: &App, turn: &Turn, turn_id: TurnId) -> Result<Secret, SignErr
         expires_at: now + TOKEN_SECONDS,
         token_id: TokenId::from_random(ambient::random()),
     };
-    sign_session(&app.session_key, &claims).map(Secret::new)
+    let key = app.session_key.key(now).ok_or(SignError::Key)?;
+    sign_session(&key, &claims).map(Secret::new)
 }
 
 /// Whether the record knows the request the agent speaks of. When it cannot be asked, the answer is no.

@@ -107,7 +107,7 @@ impl Door {
         let new_action_id = || ActionId::from_uuid(uuid::Uuid::now_v7());
         let gate = Gate {
             metrics: std::sync::Arc::default(),
-            keys,
+            keys: keys.into(),
             bank: Bank {
                 pool,
                 new_action_id,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use countersign_identity::SigningKey;
 use countersign_journal::Options;
+use countersign_keys::Signer;
 use countersign_policy::Policy;
 use countersign_receipts::LogSigner;
 use countersign_serve::guard::Allowed;
@@ -72,8 +72,11 @@ fn open(config: Config) -> anyhow::Result<Gate> {
     let policy = Policy::load(&config.policy_yaml).context("read the policy")?;
     let upstream = Upstream::new(&config.upstream)?;
     serves_all(&policy, upstream.name())?;
-    let identity = Identity::Sessions(Sessions::new(config.session_keys)?);
-    let request_key = SigningKey::from_file(&config.request_key)?;
+    let identity = Identity::Sessions(Sessions::new(
+        config.session_keys,
+        crate::clock::unix_seconds(),
+    )?);
+    let request_key = Signer::open(&config.request_key, crate::clock::unix_seconds())?;
     let signer = LogSigner::new(&config.log_origin, &config.receipt_key)?;
     let door = Door::open(
         Rules::new(policy)?,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_identity::{RequestClaims, SigningKey, TokenId, body_digest, sign_request};
+use countersign_identity::{RequestClaims, SignError, TokenId, body_digest, sign_request};
+use countersign_keys::Signer;
 use countersign_receipts::Hash;
 use http::{HeaderMap, header};
 
@@ -26,7 +27,7 @@ pub struct Gate {
     /// The server.
     pub upstream: Upstream,
     /// Signs the tokens of forwarded calls, for servers that want one.
-    pub request_key: Option<SigningKey>,
+    pub request_key: Option<Signer>,
     /// The sessions of the revision that has them.
     pub sessions: Sessions,
     /// One reading of the whole list at a time.
@@ -93,25 +94,27 @@ impl Gate {
         leaf: Hash,
         body: &[u8],
     ) -> anyhow::Result<Option<String>> {
-        let Some(key) = &self.request_key else {
+        let Some(signer) = &self.request_key else {
             return Ok(None);
         };
         let claims = caller
             .claims
             .as_deref()
             .ok_or_else(|| anyhow::anyhow!("the caller has no session token"))?;
+        let now = clock::unix_seconds();
         let claims = RequestClaims {
             customer: claims.customer,
             conversation: claims.conversation,
             grant_secret: claims.grant_secret.clone(),
-            issued_at: clock::unix_seconds(),
+            issued_at: now,
             token_id: TokenId::from_random(*call),
             method: http::Method::POST.as_str().to_owned(),
             path: self.upstream.path().to_owned(),
             body_digest: body_digest(body),
             record_leaf: *leaf.as_bytes(),
         };
-        Ok(Some(sign_request(key, &claims)?))
+        let key = signer.key(now).ok_or(SignError::Key)?;
+        Ok(Some(sign_request(&key, &claims)?))
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_identity::{
-    KeyError, LEEWAY_SECONDS, SESSION_HEADER, TokenError, VerifyingKeyFile, VerifyingKeys,
-    exactly_one, verify_session,
+    LEEWAY_SECONDS, SESSION_HEADER, TokenError, VerifyingKeys, exactly_one, verify_session,
 };
+use countersign_keys::{KeysError, Verifier, VerifyingKeySource};
 use http::{HeaderMap, HeaderValue};
 use sha2::{Digest as _, Sha256};
 
@@ -48,23 +48,40 @@ impl Identity {
 
 /// Verifies session tokens. A token that was verified is remembered until it ends.
 pub struct Sessions {
-    keys: VerifyingKeys,
-    may_remember: bool,
-    verified: Mutex<HashMap<[u8; 32], Caller>>,
+    keys: Verifier,
+    verified: Mutex<Remembered>,
+}
+
+/// What was verified with one set of keys; another set begins anew.
+#[derive(Default)]
+struct Remembered {
+    keys: Option<Arc<VerifyingKeys>>,
+    /// The second at which the next key of the set ends, and takes its tokens with it.
+    until: Option<u64>,
+    callers: HashMap<[u8; 32], Caller>,
+}
+
+impl Remembered {
+    /// Forgets what another set verified, or one of whose keys has ended since.
+    fn renew(&mut self, keys: &Arc<VerifyingKeys>, now: u64) {
+        let is_the_same = self.keys.as_ref().is_some_and(|own| Arc::ptr_eq(own, keys));
+        if is_the_same && self.until.is_none_or(|until| now < until) {
+            return;
+        }
+        self.callers.clear();
+        self.until = keys.next_end(now);
+        self.keys = Some(Arc::clone(keys));
+    }
 }
 
 impl Sessions {
     /// Sessions signed by one of these keys.
     ///
     /// # Errors
-    /// [`KeyError`] when the set cannot be used.
-    pub fn new(files: Vec<VerifyingKeyFile>) -> Result<Self, KeyError> {
-        // A key that retires while the door runs takes its tokens with it at that second.
-        let may_remember = files.iter().all(|file| file.accept_until.is_none());
-        let keys = VerifyingKeys::new(files)?;
+    /// [`KeysError`] when the set cannot be used.
+    pub fn new(source: VerifyingKeySource, now: u64) -> Result<Self, KeysError> {
         Ok(Self {
-            keys,
-            may_remember,
+            keys: Verifier::open(source, now)?,
             verified: Mutex::default(),
         })
     }
@@ -77,27 +94,29 @@ impl Sessions {
         let values = headers.get_all(SESSION_HEADER).iter();
         let token = exactly_one(values.map(HeaderValue::as_bytes))?;
         let digest = <[u8; 32]>::from(Sha256::digest(token.as_bytes()));
+        let keys = self.keys.keys(now).ok_or(TokenError::Key)?;
         let known = {
-            let verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
-            verified.get(&digest).cloned()
+            let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+            verified.renew(&keys, now);
+            verified.callers.get(&digest).cloned()
         };
         if let Some(caller) = known.filter(|caller| is_in_time(caller, now)) {
             return Ok(caller);
         }
-        let caller = Caller::customer(verify_session(&self.keys, token, now)?);
-        if self.may_remember {
-            self.remember(digest, &caller, now);
-        }
+        let caller = Caller::customer(verify_session(&keys, token, now)?);
+        self.remember(digest, &caller, now, &keys);
         Ok(caller)
     }
 
-    fn remember(&self, digest: [u8; 32], caller: &Caller, now: u64) {
+    fn remember(&self, digest: [u8; 32], caller: &Caller, now: u64, keys: &Arc<VerifyingKeys>) {
         let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
-        if verified.len() >= REMEMBERED_MAX {
-            verified.retain(|_, caller| is_in_time(caller, now));
+        verified.renew(keys, now);
+        let callers = &mut verified.callers;
+        if callers.len() >= REMEMBERED_MAX {
+            callers.retain(|_, caller| is_in_time(caller, now));
         }
-        if verified.len() < REMEMBERED_MAX {
-            verified.insert(digest, caller.clone());
+        if callers.len() < REMEMBERED_MAX {
+            callers.insert(digest, caller.clone());
         }
     }
 }

@@ -18,6 +18,7 @@ mod evidence;
 mod forward;
 mod held_pipes;
 mod hub;
+mod keys;
 mod lists;
 mod pipes;
 mod presets;

@@ -38,7 +38,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             session: generate_key([1; 32], "session"),
             request: generate_key([2; 32], "request"),
