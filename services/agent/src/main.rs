@@ -43,7 +43,7 @@ async fn main() -> anyhow::Result<()> {
 }
 
 /// The names under which the agent's own listeners are called.
-fn own_hosts(listeners: &[tokio::net::TcpListener]) -> anyhow::Result<Vec<String>> {
+fn own_hosts(listeners: &[countersign_serve::Listener]) -> anyhow::Result<Vec<String>> {
     listeners
         .iter()
         .map(|listener| {

@@ -21,9 +21,9 @@ pub enum KeysError {
         /// What is wrong.
         what: String,
     },
-    /// Others than the owner can read a private key.
+    /// Everybody can read a private key, or a group can change it.
     #[error(
-        "{0}: others than its owner can read it; `chmod go= {0}`, and rotate the key if it was exposed"
+        "{0}: everybody can read it or a group change it; `chmod g-w,o= {0}`, and rotate the key if it was exposed"
     )]
     Exposed(PathBuf),
     /// A private key is not the one that the set names.

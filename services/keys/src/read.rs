@@ -12,8 +12,8 @@ use crate::{JwkSet, KeysError};
 const FILE_BYTES_MAX: u64 = 256 * 1024;
 /// Most keys of a set that may still verify; the verifiers' own limit.
 const KEYS_MAX: usize = 16;
-/// Bits of a mode that let others than the owner at a file.
-const OTHERS: u32 = 0o077;
+/// Bits of a mode that let everybody at a file, or a group change it. A group may read it: orchestrators mount secrets so.
+const OTHERS: u32 = 0o027;
 
 /// The public file in a folder.
 #[must_use]

@@ -237,7 +237,7 @@ fn a_private_key_that_others_can_read_or_that_is_another_signs_nothing() {
         .kid
         .clone();
     let private = private_file(place.folder(), &kid);
-    std::fs::set_permissions(&private, std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::fs::set_permissions(&private, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(matches!(place.signer(), Err(KeysError::Exposed(_))));
     let other = countersign_identity::generate_key([9; 32], &kid);
     std::fs::write(&private, serde_json::to_string(&other).unwrap()).unwrap();

@@ -177,9 +177,15 @@ mod tests {
             body_read_time_out: std::time::Duration::from_millis(200),
             ..Limits::STANDARD
         };
-        let serving = serve_within(limits, vec![listener], Router::new(), Some(fast), async {
-            let _ = stopped.await;
-        });
+        let serving = serve_within(
+            limits,
+            vec![listener.into()],
+            Router::new(),
+            Some(fast),
+            async {
+                let _ = stopped.await;
+            },
+        );
         let serving = tokio::spawn(serving);
         let plain = ask(address, "Host: HOST\r\n", "text").await;
         assert!(plain.ends_with("connectionstext"), "{plain}");

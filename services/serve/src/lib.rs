@@ -35,19 +35,21 @@ mod plain;
 mod problem;
 mod process;
 mod server;
+mod tls;
 mod workers;
 
 pub use body::{Json, unread_body};
 pub use config::read_config;
 pub use direct::{Answering, Direct};
 pub use finish::Verbatim;
-pub use listen::{Listen, open};
+pub use listen::{Listen, Listener, open};
 pub use logging::init_logging;
 pub use numbers::NumbersAt;
 pub use patience::Patience;
 pub use plain::{Answer, Whole};
 pub use problem::Problem;
 pub use server::{run, run_directly, serve_until, stopping};
+pub use tls::{Tls, TlsError};
 pub use workers::Workers;
 
 /// Answers `GET /health`: the process is up and reads requests. It says nothing about its neighbours.

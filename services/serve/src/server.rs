@@ -13,7 +13,7 @@ use axum::response::Response;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -24,7 +24,9 @@ use crate::connections::{Connection, Connections};
 use crate::direct::Direct;
 use crate::finish;
 use crate::limits::{self, Limits};
+use crate::listen::Listener;
 use crate::plain::{self, Ended};
+use crate::tls::Certificates;
 use crate::workers::Workers;
 
 /// Pause after a failed accept, so that a full descriptor table does not spin the loop.
@@ -43,7 +45,7 @@ static STOPPING: std::sync::LazyLock<watch::Sender<bool>> =
 /// When signals cannot be watched or a listener has no address.
 pub async fn run(
     service: &'static str,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     router: Router,
 ) -> anyhow::Result<()> {
     run_with(service, listeners, router, None).await
@@ -56,7 +58,7 @@ pub async fn run(
 /// As [`run`].
 pub async fn run_directly(
     service: &'static str,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     router: Router,
     direct: Direct,
     workers: Workers,
@@ -76,7 +78,7 @@ pub(crate) struct Fast {
 
 async fn run_with(
     service: &'static str,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     router: Router,
     fast: Option<Fast>,
 ) -> anyhow::Result<()> {
@@ -117,16 +119,17 @@ pub(crate) async fn until_true(value: &mut watch::Receiver<bool>) {
 
 /// As [`run`], but until `stop` resolves, without signals and without printing: for tests.
 pub async fn serve_until(
-    listeners: Vec<TcpListener>,
+    listeners: Vec<impl Into<Listener>>,
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
+    let listeners = listeners.into_iter().map(Into::into).collect();
     serve_within(Limits::STANDARD, listeners, router, None, stop).await;
 }
 
 pub(crate) async fn serve_within(
     limits: Limits,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     router: Router,
     fast: Option<Fast>,
     stop: impl Future<Output = ()>,
@@ -180,10 +183,10 @@ struct Service {
 }
 
 impl Service {
-    async fn accept(mut self, listener: TcpListener) {
+    async fn accept(mut self, listener: Listener) {
         loop {
             let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+                accepted = listener.socket.accept() => accepted,
                 () = until_true(&mut self.stopped) => return,
             };
             match accepted {
@@ -193,7 +196,8 @@ impl Service {
                         continue;
                     };
                     let _ = stream.set_nodelay(true);
-                    self.clone().hand_over(stream, connection);
+                    self.clone()
+                        .hand_over(stream, connection, listener.certificates.clone());
                 }
                 Err(error) => {
                     tracing::warn!(%error, "Could not accept a connection");
@@ -204,9 +208,14 @@ impl Service {
     }
 
     /// Serves a connection here or on a worker.
-    fn hand_over(mut self, stream: TcpStream, connection: Connection) {
+    fn hand_over(
+        mut self,
+        stream: TcpStream,
+        connection: Connection,
+        certificates: Option<Arc<Certificates>>,
+    ) {
         let Some(workers) = self.workers.take() else {
-            tokio::spawn(self.serve(stream, connection));
+            tokio::spawn(self.begin(stream, connection, certificates));
             return;
         };
         // It leaves this reactor and enters the worker's.
@@ -215,9 +224,29 @@ impl Service {
         };
         workers.spawn(async move {
             if let Ok(stream) = TcpStream::from_std(stream) {
-                self.serve(stream, connection).await;
+                self.begin(stream, connection, certificates).await;
             }
         });
+    }
+
+    async fn begin(
+        self,
+        stream: TcpStream,
+        connection: Connection,
+        certificates: Option<Arc<Certificates>>,
+    ) {
+        let Some(certificates) = certificates else {
+            return self.serve(stream, connection).await;
+        };
+        // Whoever does not shake hands in time, or when room is needed, has said nothing yet.
+        let time = self.limits.head_read_time_out;
+        let shaken = tokio::select! {
+            shaken = tokio::time::timeout(time, certificates.accept(stream)) => shaken,
+            () = connection.evicted() => return,
+        };
+        if let Ok(Some(stream)) = shaken {
+            self.serve_all(stream, connection, None).await;
+        }
     }
 
     async fn serve(self, mut stream: TcpStream, connection: Connection) {
@@ -306,6 +335,7 @@ mod tests {
     use axum::middleware::from_fn_with_state;
     use axum::routing::{get, post};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
 
@@ -374,9 +404,15 @@ mod tests {
             )
             .layer(from_fn_with_state(allowed, guard::check_host_and_origin));
         let (stop, stopped) = oneshot::channel();
-        let server = tokio::spawn(serve_within(limits, vec![listener], router, None, async {
-            let _ = stopped.await;
-        }));
+        let server = tokio::spawn(serve_within(
+            limits,
+            vec![listener.into()],
+            router,
+            None,
+            async {
+                let _ = stopped.await;
+            },
+        ));
         Running {
             address,
             stop,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use countersign_policy::{Connection, Policy, Server};
 use countersign_serve::guard::Allowed;
-use countersign_serve::{Direct, Listen, Workers};
+use countersign_serve::{Direct, Listen, Tls, Workers};
 
 use super::place::{self, Place};
 use crate::approval::{self, ApprovalArgs};
@@ -49,6 +49,16 @@ pub struct Args {
     /// Where to listen.
     #[arg(long, default_value = "127.0.0.1:8484", value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
+    /// A certificate in PEM, its chain after it: clients speak TLS then. Read again when it changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The certificate's private key in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// Serve plain HTTP where others than this machine can reach it. Whoever is on the way can read and change
+    /// every call and every answer.
+    #[arg(long)]
+    plain_http_lets_anyone_on_the_network_read_and_change_everything: bool,
     /// A further exact value of `Host` to answer to, port included; can be given again.
     #[arg(long = "host", value_name = "HOST:PORT")]
     hosts: Vec<String>,
@@ -76,6 +86,33 @@ pub struct Args {
     telemetry: TelemetryArgs,
 }
 
+impl Args {
+    /// Where it listens, and how.
+    fn listening(&self) -> Listen {
+        let tls = self.tls_certificate.clone().zip(self.tls_key.clone());
+        Listen {
+            tls: tls.map(|(certificate, key)| Tls {
+                certificate,
+                key,
+                client_authority: None,
+                client_names: Vec::new(),
+            }),
+            plain_http_lets_anyone_on_the_network_read_and_change_everything: self
+                .plain_http_lets_anyone_on_the_network_read_and_change_everything,
+            ..Listen::on(vec![self.listen])
+        }
+    }
+
+    /// How its own addresses begin.
+    fn scheme(&self) -> &'static str {
+        if self.tls_certificate.is_some() {
+            "https"
+        } else {
+            "http"
+        }
+    }
+}
+
 /// Runs the command.
 #[tokio::main]
 pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
@@ -84,7 +121,7 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     let mut watch = Watch::new(arguments.policy.clone());
     let policy = place::read_policy(&arguments.policy)?;
     let (names, behind) = all_behind(&policy)?;
-    let listeners = countersign_serve::open(&Listen::Bind(vec![arguments.listen])).await?;
+    let listeners = countersign_serve::open(&arguments.listening()).await?;
     let allowed = allowed(&arguments, listeners[0].local_addr()?);
     let address = listeners[0].local_addr()?;
     let record = arguments.place.record(policy.id())?;
@@ -176,7 +213,7 @@ fn identity(arguments: &Args, address: SocketAddr) -> anyhow::Result<Identity> {
     let resource = match &arguments.resource {
         Some(resource) => resource.clone(),
         None if is_address => audience.clone(),
-        None => format!("http://{address}/mcp"),
+        None => format!("{}://{address}/mcp", arguments.scheme()),
     };
     let terms = Terms {
         issuer: issuer.clone(),

@@ -99,9 +99,15 @@ async fn start(limits: Limits) -> Running {
         workers: Arc::new(Workers::start().expect("threads")),
     };
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = serve_within(limits, vec![listener], Router::new(), Some(fast), async {
-        let _ = stopped.await;
-    });
+    let serving = serve_within(
+        limits,
+        vec![listener.into()],
+        Router::new(),
+        Some(fast),
+        async {
+            let _ = stopped.await;
+        },
+    );
     Running {
         address,
         stop,
