@@ -15,6 +15,24 @@ pub const HEADERS_MAX: usize = 64;
 /// Longest request body where a route sets no limit of its own.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;
 
+/// Most open connections. One more makes the longest idle one close.
+pub const CONNECTIONS_MAX: usize = 1024;
+
+/// Most connections beside them that are told to come again later, or asked about health.
+pub const SHED_CONNECTIONS_MAX: usize = 32;
+
+/// Time for sending such a request's head.
+pub const SHED_READ_TIME_OUT: Duration = Duration::from_secs(2);
+
+/// Time for sending a request's head or for a TLS handshake; an idle kept-alive connection has the same.
+pub const HEAD_READ_TIME_OUT: Duration = Duration::from_secs(15);
+
+/// Time for sending a request's whole body.
+pub const BODY_READ_TIME_OUT: Duration = Duration::from_secs(30);
+
+/// Time that requests in progress have after SIGTERM or SIGINT.
+pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(3);
+
 /// Limits of a whole service. `run` uses [`Limits::STANDARD`]; only tests shorten them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -31,10 +49,10 @@ pub(crate) struct Limits {
 impl Limits {
     /// What every service runs with.
     pub(crate) const STANDARD: Self = Self {
-        connections_max: 1024,
-        head_read_time_out: Duration::from_secs(15),
-        body_read_time_out: Duration::from_secs(30),
-        shutdown_grace: Duration::from_secs(3),
+        connections_max: CONNECTIONS_MAX,
+        head_read_time_out: HEAD_READ_TIME_OUT,
+        body_read_time_out: BODY_READ_TIME_OUT,
+        shutdown_grace: SHUTDOWN_TIME_MAX,
     };
 }
 

@@ -186,6 +186,9 @@ impl Problem {
     }
 }
 
+/// When to ask again after 429 and 503, in seconds: a lock or a place is free soon, and no later than that by design.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.status, self.to_json().to_string()).into_response();
@@ -195,6 +198,12 @@ impl IntoResponse for Problem {
             HeaderValue::from_static("application/problem+json"),
         );
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if matches!(
+            self.status,
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+        ) {
+            headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
         response
     }
 }

@@ -9,7 +9,9 @@ use anyhow::Context;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request};
+use axum::middleware::map_response;
 use axum::response::Response;
+use axum::routing::get;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
@@ -20,6 +22,7 @@ use tokio::task::JoinSet;
 use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 
+use crate::Problem;
 use crate::connections::{Connection, Connections};
 use crate::direct::Direct;
 use crate::finish;
@@ -142,6 +145,13 @@ pub(crate) async fn serve_within(
             finish::finish,
         ));
     let connections = Connections::new(limits.connections_max);
+    let shed = Shed {
+        connections: Connections::new(limits::SHED_CONNECTIONS_MAX),
+        router: Router::new()
+            .route("/health", get(crate::health))
+            .fallback(async || Problem::busy())
+            .layer(map_response(end_connection)),
+    };
     let (stop_sender, stopped) = watch::channel(false);
     let mut loops = JoinSet::new();
     for listener in listeners {
@@ -151,6 +161,7 @@ pub(crate) async fn serve_within(
             direct: fast.as_ref().map(|fast| fast.direct.clone()),
             workers: fast.as_ref().map(|fast| Arc::clone(&fast.workers)),
             connections: Arc::clone(&connections),
+            shed: shed.clone(),
             stopped: stopped.clone(),
         };
         loops.spawn(service.accept(listener));
@@ -179,7 +190,23 @@ struct Service {
     /// None while it serves one connection: whatever runs on a worker must not keep it.
     workers: Option<Arc<Workers>>,
     connections: Arc<Connections>,
+    shed: Shed,
     stopped: watch::Receiver<bool>,
+}
+
+/// What answers while every connection is at work: that this is so, and whether the process is well.
+#[derive(Clone)]
+struct Shed {
+    connections: Arc<Connections>,
+    router: Router,
+}
+
+async fn end_connection(mut response: Response) -> Response {
+    let close = http::HeaderValue::from_static("close");
+    response
+        .headers_mut()
+        .insert(http::header::CONNECTION, close);
+    response
 }
 
 impl Service {
@@ -192,7 +219,8 @@ impl Service {
             match accepted {
                 Ok((stream, _)) => {
                     let Some(connection) = self.connections.admit() else {
-                        tracing::warn!("Refused a connection: all are at work");
+                        tracing::warn!("Shed a connection: all are at work");
+                        self.shed(stream, listener.certificates.clone());
                         continue;
                     };
                     let _ = stream.set_nodelay(true);
@@ -205,6 +233,25 @@ impl Service {
                 }
             }
         }
+    }
+
+    /// Tells one client too many when to come again, and whoever asks that the process is well. It has few
+    /// connections and little time; the idlest makes room, and where none is idle the client is cut off.
+    fn shed(&self, stream: TcpStream, certificates: Option<Arc<Certificates>>) {
+        let Some(connection) = self.shed.connections.admit() else {
+            return;
+        };
+        let service = Self {
+            limits: Limits {
+                head_read_time_out: limits::SHED_READ_TIME_OUT.min(self.limits.head_read_time_out),
+                ..self.limits
+            },
+            router: self.shed.router.clone(),
+            direct: None,
+            workers: None,
+            ..self.clone()
+        };
+        tokio::spawn(service.begin(stream, connection, certificates));
     }
 
     /// Serves a connection here or on a worker.
@@ -333,15 +380,15 @@ mod tests {
     use std::net::SocketAddr;
 
     use axum::middleware::from_fn_with_state;
-    use axum::routing::{get, post};
+    use axum::routing::post;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
 
     use super::*;
+    use crate::Json;
     use crate::guard::{self, Allowed};
-    use crate::{Json, Problem};
 
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -692,5 +739,51 @@ mod tests {
         let mut byte = [0; 1];
         let closed = tokio::time::timeout(Duration::from_secs(5), idle[0].read(&mut byte)).await;
         assert_eq!(closed.expect("the oldest was closed").unwrap_or(0), 0);
+    }
+
+    #[tokio::test]
+    async fn whoever_comes_when_all_are_at_work_is_told_when_to_come_again_and_health_answers() {
+        let server = start_within(Limits {
+            connections_max: 2,
+            ..SHORT
+        })
+        .await;
+        let mut at_work = Vec::new();
+        for _ in 0..2 {
+            let mut stream = server.connect().await;
+            let head = format!("GET /endless HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
+            stream.write_all(head.as_bytes()).await.expect("write");
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).await.expect("its head");
+            at_work.push(stream);
+        }
+        // A flood beside it that says nothing.
+        let mut silent = Vec::new();
+        for _ in 0..3 * limits::SHED_CONNECTIONS_MAX {
+            silent.push(server.connect().await);
+        }
+        for _ in 0..5 {
+            let began = std::time::Instant::now();
+            let health = server
+                .raw("GET /health HTTP/1.1\r\nHost: HOST\r\n\r\n")
+                .await;
+            assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+            assert!(
+                began.elapsed() < Duration::from_millis(100),
+                "{:?}",
+                began.elapsed()
+            );
+            let told = server.raw("GET /ask HTTP/1.1\r\nHost: HOST\r\n\r\n").await;
+            assert!(
+                told.starts_with("HTTP/1.1 503") && told.contains("retry-after: "),
+                "{told}"
+            );
+        }
+        drop(at_work);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let slow = server
+            .raw("GET /slow HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n")
+            .await;
+        assert!(slow.ends_with("done"), "there is room again: {slow}");
     }
 }

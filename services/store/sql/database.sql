@@ -3,6 +3,6 @@
 DO $database$
 BEGIN
   EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
-  EXECUTE format('GRANT CONNECT ON DATABASE %I TO bank_mcp, intake, panel, poster, sweeper, releaser, relay, checker, notary, dashboard', current_database());
+  EXECUTE format('GRANT CONNECT ON DATABASE %I TO bank_mcp, intake, panel, poster, sweeper, releaser, relay, checker, notary, dashboard, backup', current_database());
 END
 $database$;

@@ -17,6 +17,13 @@ BEGIN
     EXECUTE format('ALTER ROLE %I SET statement_timeout = ''10s''', name);
     EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = ''10s''', name);
   END LOOP;
+  -- Copies: reads everything, row-level security or not, and writes nothing. No process of the bank holds it.
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'backup') THEN
+    CREATE ROLE backup;
+  END IF;
+  ALTER ROLE backup LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION BYPASSRLS CONNECTION LIMIT 4;
+  ALTER ROLE backup SET search_path = '';
+  ALTER ROLE backup SET default_transaction_read_only = on;
   FOREACH name IN ARRAY ARRAY['cs_owner', 'cs_lookup', 'cs_executor', 'cs_recorder', 'cs_ledger_check', 'cs_locker', 'cs_text_reader', 'cs_operator'] LOOP
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = name) THEN
       EXECUTE format('CREATE ROLE %I', name);

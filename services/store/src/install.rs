@@ -39,6 +39,9 @@ pub const LOGIN_ROLES: [&str; 10] = [
     "dashboard",
 ];
 
+/// The role that copies the bank. No process logs in as it.
+pub const BACKUP_ROLE: &str = "backup";
+
 /// Why a database could not be made ready.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
@@ -77,13 +80,13 @@ pub async fn grant_database(connection: &mut PgConnection) -> Result<(), Install
 /// Gives a login role its password.
 ///
 /// # Errors
-/// When the role is not one of [`LOGIN_ROLES`], or the statement fails.
+/// When the role is neither one of [`LOGIN_ROLES`] nor [`BACKUP_ROLE`], or the statement fails.
 pub async fn set_password(
     connection: &mut PgConnection,
     role: &str,
     password: &Secret,
 ) -> Result<(), InstallError> {
-    if !LOGIN_ROLES.contains(&role) {
+    if !LOGIN_ROLES.contains(&role) && role != BACKUP_ROLE {
         return Err(sqlx::Error::Protocol("not a login role of the bank".to_owned()).into());
     }
     // ALTER ROLE takes no parameters: the server quotes both parts for us.

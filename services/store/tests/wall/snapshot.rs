@@ -24,14 +24,14 @@ async fn the_grants_are_the_committed_ones() -> anyhow::Result<()> {
              CASE WHEN rolcreaterole THEN 'CREATEROLE' END, CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolcanlogin THEN 'LOGIN' END,
              CASE WHEN rolreplication THEN 'REPLICATION' END, CASE WHEN rolbypassrls THEN 'BYPASSRLS' END,
              (SELECT string_agg(s, ', ' ORDER BY s) FROM unnest(rolconfig) s))
-           FROM pg_catalog.pg_roles r WHERE r.rolname IN ('bank_mcp','intake','panel','poster','sweeper','releaser','relay','checker','notary','dashboard') OR r.rolname LIKE 'cs\\_%'",
+           FROM pg_catalog.pg_roles r WHERE r.rolname IN ('bank_mcp','intake','panel','poster','sweeper','releaser','relay','checker','notary','dashboard','backup') OR r.rolname LIKE 'cs\\_%'",
     )
     .await?;
     let memberships = lines(
         &mut admin,
         "SELECT format('%s is a member of %s', m.rolname, g.rolname) FROM pg_catalog.pg_auth_members a
            JOIN pg_catalog.pg_roles m ON m.oid = a.member JOIN pg_catalog.pg_roles g ON g.oid = a.roleid
-          WHERE m.rolname NOT LIKE 'pg\\_%' AND (m.rolname IN ('bank_mcp','intake','panel','poster','sweeper','releaser','relay','checker','notary','dashboard') OR m.rolname LIKE 'cs\\_%'
+          WHERE m.rolname NOT LIKE 'pg\\_%' AND (m.rolname IN ('bank_mcp','intake','panel','poster','sweeper','releaser','relay','checker','notary','dashboard','backup') OR m.rolname LIKE 'cs\\_%'
              OR g.rolname LIKE 'cs\\_%')",
     )
     .await?;
@@ -55,7 +55,7 @@ async fn the_grants_are_the_committed_ones() -> anyhow::Result<()> {
         &mut admin,
         "SELECT format('%s(%s) of %s: %s', p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid), o.rolname,
              coalesce((SELECT string_agg(r.rolname, ', ' ORDER BY r.rolname) FROM pg_catalog.pg_roles r
-               WHERE (r.rolname IN ('bank_mcp','intake','panel','poster','sweeper','releaser','relay','checker','notary','dashboard') OR r.rolname LIKE 'cs\\_%')
+               WHERE (r.rolname IN ('bank_mcp','intake','panel','poster','sweeper','releaser','relay','checker','notary','dashboard','backup') OR r.rolname LIKE 'cs\\_%')
                  AND r.oid <> p.proowner AND pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')), 'nobody else'))
            FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_roles o ON o.oid = p.proowner WHERE p.pronamespace = 'bank'::regnamespace",
     )

@@ -102,7 +102,7 @@ impl Location {
     }
 
     /// The superuser's password, as it stands in the address.
-    pub(crate) fn superuser_password(&self) -> &Secret {
+    pub fn superuser_password(&self) -> &Secret {
         &self.password
     }
 
