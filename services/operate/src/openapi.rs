@@ -177,7 +177,7 @@ fn operation(route: &Route, path: &str, schemas: &mut Schemas<'_>) -> Value {
     if !parameters.is_empty() {
         operation["parameters"] = Value::Array(parameters);
     }
-    if route.path == "/health" {
+    if route.path == "/health" || route.path.starts_with("/.well-known/") {
         operation["security"] = json!([]);
     }
     operation

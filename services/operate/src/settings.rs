@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::source::{Member, Shape, Sources, Type, Variant};
 
 /// The crates whose types configs are made of, beside the service's own.
-const SHARED: [&str; 7] = [
-    "serve", "models", "sign-in", "identity", "receipts", "journal", "domain",
+const SHARED: [&str; 8] = [
+    "serve", "keys", "models", "sign-in", "identity", "receipts", "journal", "domain",
 ];
 
 /// What fills a place.
@@ -48,7 +48,7 @@ impl Place {
     const fn kinds(&self) -> &'static [&'static str] {
         match self {
             Self::Login(_) | Self::Secret(_) => &["Secret"],
-            Self::Key(_) => &["SigningKeyFile", "LogKeyFile"],
+            Self::Key(_) => &["SigningKeyFile", "LogKeyFile", "SigningKeySource"],
             Self::Public(_) => &["VerifyingKeyFile", "PublicKeyFile"],
             Self::File(_) => &["String"],
         }
@@ -126,6 +126,18 @@ impl Walk<'_> {
     }
 
     fn named(&mut self, value: &Value, name: &str, near: Option<usize>, at: &str) {
+        // Either in the config itself or in a file that changes; which of them is told by the value's form.
+        let either = match name {
+            "VerifyingKeySource" if value.is_array() => Some(Type::List(Box::new(Type::Named(
+                "VerifyingKeyFile".to_owned(),
+            )))),
+            "VerifyingKeySource" => Some(Type::Named("JwksFile".to_owned())),
+            "SigningKeySource" => Some(Type::Named("FolderOfKeys".to_owned())),
+            _ => None,
+        };
+        if let Some(kind) = either {
+            return self.value(value, &kind, near, at);
+        }
         let plain = match name {
             "String" | "PathBuf" | "Origin" | "SocketAddr" => Some(value.is_string()),
             "bool" => Some(value.is_boolean()),
