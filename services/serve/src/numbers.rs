@@ -19,7 +19,7 @@ use axum::{
 use serde::Deserialize;
 use tokio::net::TcpListener;
 
-use crate::listen::{Listen, open};
+use crate::listen::{Listen, Listener, open};
 
 /// Where a process tells its numbers; nowhere when neither is given.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -38,7 +38,7 @@ impl NumbersAt {
     ///
     /// # Errors
     /// When a port is taken or a descriptor is no listening socket.
-    pub async fn open(&self) -> anyhow::Result<Vec<TcpListener>> {
+    pub async fn open(&self) -> anyhow::Result<Vec<Listener>> {
         let mut listeners = match &self.listen {
             Some(listen) => open(listen).await?,
             None => Vec::new(),
@@ -47,7 +47,7 @@ impl NumbersAt {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
                 .await
                 .with_context(|| format!("open the metrics port {port}"))?;
-            listeners.push(listener);
+            listeners.push(listener.into());
         }
         Ok(listeners)
     }
@@ -88,7 +88,7 @@ type Text = Arc<dyn Fn() -> String + Send + Sync>;
 /// # Errors
 /// When a listener does not know its own address.
 pub fn serve(
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     text: impl Fn() -> String + Send + Sync + 'static,
 ) -> anyhow::Result<Vec<SocketAddr>> {
     let text: Text = Arc::new(text);
@@ -99,9 +99,7 @@ pub fn serve(
             .route("/metrics", get(answer))
             .with_state((address, Arc::clone(&text)));
         tokio::spawn(async move {
-            if let Err(error) = axum::serve(listener, router).await {
-                tracing::error!(%error, "The metrics port closed");
-            }
+            crate::server::serve_until(vec![listener], router, std::future::pending()).await;
         });
         tracing::info!(%address, "Numbers are at http://{address}/metrics");
         addresses.push(address);
