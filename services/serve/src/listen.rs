@@ -71,6 +71,18 @@ impl Listener {
         self.socket.local_addr()
     }
 
+    /// The socket alone, for what is plain HTTP on loopback.
+    ///
+    /// # Errors
+    /// When TLS was asked for on it, or it cannot leave the runtime.
+    pub fn into_plain(self) -> anyhow::Result<std::net::TcpListener> {
+        ensure!(
+            !self.has_tls(),
+            "this listener takes no TLS: give it an address of loopback alone"
+        );
+        Ok(self.socket.into_std()?)
+    }
+
     /// Whether TLS is spoken on it.
     #[must_use]
     pub fn has_tls(&self) -> bool {

@@ -46,7 +46,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
     let mut numbers = Vec::new();
     if let Some(listen) = &config.metrics_listen {
         for listener in countersign_serve::open(listen).await? {
-            numbers.push(listener.into_std()?);
+            numbers.push(listener.into_plain()?);
         }
     }
     let gate = open(config).context("open the door")?;

@@ -23,7 +23,12 @@ fn a_service_holds_the_secrets_of_its_row_and_no_other() {
         assert!(closed, "{service} refuses members that it does not know");
         let mut keys: Vec<&str> = members
             .iter()
-            .filter(|one| matches!(names_in(&one.kind), "SigningKeyFile" | "LogKeyFile"))
+            .filter(|one| {
+                matches!(
+                    names_in(&one.kind),
+                    "SigningKeyFile" | "SigningKeySource" | "LogKeyFile"
+                )
+            })
             .map(|one| one.name.as_str())
             .collect();
         let mut wanted: Vec<&str> = row.holds.iter().map(String::as_str).collect();
