@@ -124,6 +124,7 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
     let listeners = countersign_serve::open(&arguments.listening()).await?;
     let allowed = allowed(&arguments, listeners[0].local_addr()?);
     let address = listeners[0].local_addr()?;
+    let scheme = arguments.scheme();
     let record = arguments.place.record(policy.id())?;
     let directory = record.directory.clone();
     let servers: Vec<_> = names.iter().map(|name| &**name).collect();
@@ -164,7 +165,7 @@ pub async fn run(arguments: Args) -> anyhow::Result<ExitCode> {
             (hub::router(Arc::clone(&hub), allowed), Serving::Hub(hub))
         }
     };
-    tracing::info!("Clients are served at http://{address}/mcp");
+    tracing::info!("Clients are served at {scheme}://{address}/mcp");
     let ticked = match &serving {
         Serving::Hub(hub) => Some(Arc::clone(hub)),
         Serving::Directly(_) => None,
