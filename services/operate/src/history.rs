@@ -178,7 +178,7 @@ impl Allowed {
                     } else {
                         find.path == one.path
                     };
-                    path && one.rules.iter().any(|rule| *rule == find.rule)
+                    path && one.rules.contains(&find.rule)
                 });
                 let covering: Vec<usize> = covers.map(|(index, _)| index).collect();
                 used.extend(&covering);

@@ -265,10 +265,10 @@ impl Serde {
                     .get_ident()
                     .map(ToString::to_string)
                     .unwrap_or_default();
-                if let Ok(value) = meta.value() {
-                    if let Ok(Lit::Str(text)) = value.parse::<Lit>() {
-                        serde.pairs.insert(name.clone(), text.value());
-                    }
+                if let Ok(value) = meta.value()
+                    && let Ok(Lit::Str(text)) = value.parse::<Lit>()
+                {
+                    serde.pairs.insert(name.clone(), text.value());
                 }
                 serde.words.push(name);
                 Ok(())
