@@ -48,7 +48,7 @@ pub(crate) async fn write(
     let moved = sqlx::query!(
         r#"UPDATE bank.pending_action a SET state = 'cancelled', reason = $2, consumed_through = (
                SELECT max(u.sequence) FROM bank.utterance u WHERE u.customer_id = a.customer_id AND u.conversation_id = a.conversation_id)
-            WHERE a.customer_id = bank.current_customer() AND a.action_id = $1 AND a.state IN ('pending', 'held')"#,
+            WHERE a.customer_id = (SELECT bank.current_customer()) AND a.action_id = $1 AND a.state IN ('pending', 'held')"#,
         action.id.uuid(),
         reason
     )

@@ -304,7 +304,7 @@ async fn expire(
 ) -> Result<Confirmed, ActError> {
     let moved = sqlx::query!(
         r#"UPDATE bank.pending_action SET state = 'expired', reason = 'expired'
-            WHERE customer_id = bank.current_customer() AND action_id = $1 AND state = 'pending' AND expires_at <= bank.bank_clock()
+            WHERE customer_id = (SELECT bank.current_customer()) AND action_id = $1 AND state = 'pending' AND expires_at <= bank.bank_clock()
             RETURNING current_version"#,
         which.uuid()
     )

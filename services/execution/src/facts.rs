@@ -138,8 +138,8 @@ impl Facts {
         let clock = sqlx::query!(
             r#"SELECT bank.bank_clock() AS "now!", bank.bank_day() AS "today!", rules_version, new_payee_seconds, large_share_percent,
                       cooling_off_seconds, hold_seconds_max, limit_cooling_seconds, bank.my_undo_seconds() AS "undo_seconds!",
-                      EXISTS (SELECT FROM bank.payment_freeze WHERE customer_id = bank.current_customer() AND lifted_at IS NULL) AS "frozen!",
-                      (SELECT coalesce(panel_language, locale) FROM bank.customer WHERE customer_id = bank.current_customer()) AS "language!"
+                      EXISTS (SELECT FROM bank.payment_freeze WHERE customer_id = (SELECT bank.current_customer()) AND lifted_at IS NULL) AS "frozen!",
+                      (SELECT coalesce(panel_language, locale) FROM bank.customer WHERE customer_id = (SELECT bank.current_customer())) AS "language!"
                  FROM bank.setting"#
         )
         .fetch_one(&mut *connection)
@@ -182,7 +182,7 @@ impl Facts {
         for row in sqlx::query!(
             r#"SELECT a.account_id, a.label, a.iban, a.currency, a.is_default, b.balance_minor_units
                  FROM bank.account a JOIN bank.account_balance b USING (customer_id, account_id)
-                WHERE a.customer_id = bank.current_customer() ORDER BY a.is_default DESC, a.account_id"#
+                WHERE a.customer_id = (SELECT bank.current_customer()) ORDER BY a.is_default DESC, a.account_id"#
         )
         .fetch_all(&mut *connection)
         .await?
@@ -209,7 +209,7 @@ impl Facts {
                  LEFT JOIN bank.name_check n ON n.customer_id = p.customer_id AND n.payee_id = p.payee_id
                   AND n.checked_at > bank.bank_clock() - (SELECT name_check_seconds FROM bank.setting) * interval '1 second'
                  LEFT JOIN bank.payee_paid d ON d.customer_id = p.customer_id AND d.payee_id = p.payee_id
-                WHERE p.customer_id = bank.current_customer() ORDER BY p.name, p.payee_id"#
+                WHERE p.customer_id = (SELECT bank.current_customer()) ORDER BY p.name, p.payee_id"#
         )
         .fetch_all(&mut *connection)
         .await?
@@ -238,7 +238,7 @@ impl Facts {
         }
         for row in sqlx::query!(
             r#"SELECT payee_id AS "payee_id!", currency, sum(amount_minor_units)::bigint AS "sent!" FROM bank.transfer
-                WHERE customer_id = bank.current_customer() AND payee_id IS NOT NULL AND state <> 'voided'
+                WHERE customer_id = (SELECT bank.current_customer()) AND payee_id IS NOT NULL AND state <> 'voided'
                   AND created_at > bank.bank_clock() - (SELECT new_payee_seconds FROM bank.setting) * interval '1 second'
                 GROUP BY payee_id, currency"#
         )
@@ -253,7 +253,7 @@ impl Facts {
 
     async fn load_targets(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
         for row in sqlx::query!(
-            "SELECT card_id, label, last_four, state FROM bank.card WHERE customer_id = bank.current_customer() ORDER BY card_id"
+            "SELECT card_id, label, last_four, state FROM bank.card WHERE customer_id = (SELECT bank.current_customer()) ORDER BY card_id"
         )
         .fetch_all(&mut *connection)
         .await?
@@ -267,7 +267,7 @@ impl Facts {
         }
         for row in sqlx::query!(
             r#"SELECT order_id, payee_id, amount_minor_units, currency, frequency, state FROM bank.standing_order
-                WHERE customer_id = bank.current_customer() ORDER BY order_id"#
+                WHERE customer_id = (SELECT bank.current_customer()) ORDER BY order_id"#
         )
         .fetch_all(&mut *connection)
         .await?
@@ -284,7 +284,7 @@ impl Facts {
             r#"(SELECT transfer_id, kind, counterparty_name, counterparty_iban, amount_minor_units, currency,
                        (created_at AT TIME ZONE (SELECT time_zone FROM bank.setting))::date AS "day!"
                   FROM bank.transfer
-                 WHERE customer_id = bank.current_customer() AND kind IN ('card_payment', 'payment_out', 'payment_in')
+                 WHERE customer_id = (SELECT bank.current_customer()) AND kind IN ('card_payment', 'payment_out', 'payment_in')
                  ORDER BY created_at DESC, transfer_id DESC LIMIT 25)
                UNION
                (SELECT t.transfer_id, t.kind, t.counterparty_name, t.counterparty_iban, t.amount_minor_units, t.currency,
@@ -292,7 +292,7 @@ impl Facts {
                   FROM bank.pending_action a
                   JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
                   JOIN bank.transfer t ON t.customer_id = v.customer_id AND t.transfer_id = v.transaction_id
-                 WHERE a.customer_id = bank.current_customer()
+                 WHERE a.customer_id = (SELECT bank.current_customer())
                    AND (a.state IN ('pending', 'held') OR a.changed_at > bank.bank_clock() - interval '1 hour'))
                ORDER BY 7 DESC, 1"#
         )
@@ -319,7 +319,7 @@ impl Facts {
     async fn load_limits(&mut self, connection: &mut PgConnection) -> Result<(), ActionError> {
         for row in sqlx::query!(
             r#"SELECT currency, per_transfer_minor_units, per_day_minor_units, pending_total_minor_units, first_payment_minor_units
-                 FROM bank.customer_limit WHERE customer_id = bank.current_customer()"#
+                 FROM bank.customer_limit WHERE customer_id = (SELECT bank.current_customer())"#
         )
         .fetch_all(&mut *connection)
         .await?
@@ -335,7 +335,7 @@ impl Facts {
             );
         }
         for row in sqlx::query!(
-            "SELECT currency, spent_minor_units FROM bank.spent_day WHERE customer_id = bank.current_customer() AND day = bank.bank_day()"
+            "SELECT currency, spent_minor_units FROM bank.spent_day WHERE customer_id = (SELECT bank.current_customer()) AND day = (SELECT bank.bank_day())"
         )
         .fetch_all(&mut *connection)
         .await?
@@ -347,7 +347,7 @@ impl Facts {
                  FROM bank.pending_action a
                  JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
                  JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
-                WHERE a.customer_id = bank.current_customer() AND a.kind IN ('transfer', 'refund')
+                WHERE a.customer_id = (SELECT bank.current_customer()) AND a.kind IN ('transfer', 'refund')
                   AND (a.state = 'held' OR a.state = 'pending' AND a.expires_at > bank.bank_clock())
                   AND v.currency IS NOT NULL AND l.own_account_id IS NULL AND l.amount_minor_units IS NOT NULL
                 GROUP BY a.action_id, v.currency"#
@@ -375,10 +375,10 @@ impl Facts {
         let row = sqlx::query!(
             r#"SELECT count(*) AS "count!",
                       EXISTS (SELECT FROM bank.passkey_recovery r
-                        WHERE r.customer_id = bank.current_customer() AND r.ended_at IS NULL) AS "recovering!",
+                        WHERE r.customer_id = (SELECT bank.current_customer()) AND r.ended_at IS NULL) AS "recovering!",
                       CASE WHEN bool_and(NOT p.vouched AND p.created_at > bank.bank_clock()
                           - (SELECT passkey_new_seconds FROM bank.setting) * interval '1 second') THEN min(p.created_at) END AS new_since
-                 FROM bank.passkey p WHERE p.customer_id = bank.current_customer() AND p.removed_at IS NULL"#
+                 FROM bank.passkey p WHERE p.customer_id = (SELECT bank.current_customer()) AND p.removed_at IS NULL"#
         )
         .fetch_one(&mut *connection)
         .await?;
@@ -389,7 +389,7 @@ impl Facts {
         };
         for row in sqlx::query!(
             r#"SELECT action_id, bank.step_up_reasons(action_id) AS "reasons!" FROM bank.pending_action
-                WHERE customer_id = bank.current_customer() AND state IN ('pending', 'held')"#
+                WHERE customer_id = (SELECT bank.current_customer()) AND state IN ('pending', 'held')"#
         )
         .fetch_all(&mut *connection)
         .await?
@@ -399,7 +399,7 @@ impl Facts {
         }
         for row in sqlx::query!(
             r#"SELECT currency, coalesce(step_up_over_minor_units, first_payment_minor_units) AS "over!"
-                 FROM bank.customer_limit WHERE customer_id = bank.current_customer()"#
+                 FROM bank.customer_limit WHERE customer_id = (SELECT bank.current_customer())"#
         )
         .fetch_all(&mut *connection)
         .await?

@@ -171,7 +171,7 @@ pub async fn cooling(
         .await?;
     let rows = sqlx::query!(
         r#"SELECT action_id, limit_name, currency, value, effective_at FROM bank.limit_change
-            WHERE customer_id = bank.current_customer() AND ended_at IS NULL ORDER BY effective_at, action_id"#
+            WHERE customer_id = (SELECT bank.current_customer()) AND ended_at IS NULL ORDER BY effective_at, action_id"#
     )
     .fetch_all(&mut *transaction)
     .await?;

@@ -130,12 +130,12 @@ pub async fn list(pool: &PgPool, secret: &Secret) -> Result<Vec<Notice>, ActErro
     let rows = sqlx::query!(
         r#"SELECT number, kind, about, short_code, action_id, made_at, read_at IS NOT NULL AS "was_read!",
                   (not_me_at IS NULL AND not_me_until > bank.bank_clock()) AS "can_answer!"
-             FROM bank.notice WHERE customer_id = bank.current_customer() ORDER BY number DESC LIMIT $1"#,
+             FROM bank.notice WHERE customer_id = (SELECT bank.current_customer()) ORDER BY number DESC LIMIT $1"#,
         LISTED_MAX
     )
     .fetch_all(&mut *transaction)
     .await?;
-    sqlx::query!("UPDATE bank.notice SET read_at = bank.bank_clock() WHERE customer_id = bank.current_customer() AND read_at IS NULL")
+    sqlx::query!("UPDATE bank.notice SET read_at = bank.bank_clock() WHERE customer_id = (SELECT bank.current_customer()) AND read_at IS NULL")
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
@@ -162,7 +162,7 @@ pub async fn frozen(pool: &PgPool, secret: &Secret) -> Result<Option<Frozen>, Ac
     let mut transaction = session::begin(pool, secret).await?;
     session::customer(&mut transaction).await?;
     let row = sqlx::query!(
-        "SELECT frozen_at, how FROM bank.payment_freeze WHERE customer_id = bank.current_customer() AND lifted_at IS NULL"
+        "SELECT frozen_at, how FROM bank.payment_freeze WHERE customer_id = (SELECT bank.current_customer()) AND lifted_at IS NULL"
     )
     .fetch_optional(&mut *transaction)
     .await?;

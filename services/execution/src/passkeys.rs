@@ -62,7 +62,7 @@ pub async fn list(pool: &PgPool, secret: &Secret) -> Result<Passkeys, ActError> 
     let passkeys = sqlx::query_as!(
         Passkey,
         r#"SELECT passkey_id AS id, name, synced, created_at, last_used_at FROM bank.passkey
-            WHERE customer_id = bank.current_customer() AND removed_at IS NULL ORDER BY created_at, passkey_id"#
+            WHERE customer_id = (SELECT bank.current_customer()) AND removed_at IS NULL ORDER BY created_at, passkey_id"#
     )
     .fetch_all(&mut *transaction)
     .await?;
@@ -70,7 +70,7 @@ pub async fn list(pool: &PgPool, secret: &Secret) -> Result<Passkeys, ActError> 
         r#"SELECT recovery_id, approved_at IS NOT NULL AS "approved!",
                   asked_at + (SELECT passkey_recovery_seconds FROM bank.setting) * interval '1 second' AS "ready_at!",
                   bank.bank_clock() AS "now!"
-             FROM bank.passkey_recovery WHERE customer_id = bank.current_customer() AND ended_at IS NULL"#
+             FROM bank.passkey_recovery WHERE customer_id = (SELECT bank.current_customer()) AND ended_at IS NULL"#
     )
     .fetch_optional(&mut *transaction)
     .await?
@@ -108,7 +108,7 @@ pub async fn begin_enrolment(
     let mut transaction = session::begin(pool, secret).await?;
     let customer = session::customer(&mut transaction).await?;
     let name = sqlx::query_scalar!(
-        "SELECT display_name FROM bank.customer WHERE customer_id = bank.current_customer()"
+        "SELECT display_name FROM bank.customer WHERE customer_id = (SELECT bank.current_customer())"
     )
     .fetch_one(&mut *transaction)
     .await?;

@@ -220,7 +220,7 @@ pub(crate) async fn ids(
     transaction: &mut Transaction<'static, Postgres>,
 ) -> Result<Vec<Vec<u8>>, ActError> {
     Ok(sqlx::query_scalar!(
-        "SELECT credential_id FROM bank.passkey WHERE customer_id = bank.current_customer() AND removed_at IS NULL ORDER BY created_at"
+        "SELECT credential_id FROM bank.passkey WHERE customer_id = (SELECT bank.current_customer()) AND removed_at IS NULL ORDER BY created_at"
     )
     .fetch_all(&mut **transaction)
     .await?)
@@ -233,7 +233,7 @@ pub(crate) async fn load(
 ) -> Result<StoredPasskey, ActError> {
     let row = sqlx::query!(
         r#"SELECT credential, sign_count FROM bank.passkey
-            WHERE customer_id = bank.current_customer() AND credential_hash = $1 AND removed_at IS NULL"#,
+            WHERE customer_id = (SELECT bank.current_customer()) AND credential_hash = $1 AND removed_at IS NULL"#,
         &credential_hash[..]
     )
     .fetch_optional(&mut **transaction)

@@ -28,7 +28,7 @@ pub(crate) async fn load(
              JOIN bank.pending_version v ON v.customer_id = e.customer_id AND v.action_id = e.action_id AND v.version = 1
              JOIN bank.pending_line l ON l.customer_id = e.customer_id AND l.action_id = e.action_id AND l.version = 1
               AND l.line_number = e.line_number
-            WHERE e.customer_id = bank.current_customer() AND a.conversation_id = $1 AND e.slot = 'drop'"#,
+            WHERE e.customer_id = (SELECT bank.current_customer()) AND a.conversation_id = $1 AND e.slot = 'drop'"#,
         conversation.uuid()
     )
     .fetch_all(connection)

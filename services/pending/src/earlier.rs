@@ -63,7 +63,7 @@ pub(crate) async fn load(
         r#"SELECT l.action_id, l.version, l.line_number, l.payee_id, l.own_account_id, l.amount_minor_units
              FROM bank.pending_action a
              JOIN bank.pending_line l ON l.customer_id = a.customer_id AND l.action_id = a.action_id AND l.version IN (1, a.current_version)
-            WHERE a.customer_id = bank.current_customer() AND a.conversation_id = $1 AND a.state <> 'superseded'
+            WHERE a.customer_id = (SELECT bank.current_customer()) AND a.conversation_id = $1 AND a.state <> 'superseded'
               AND (a.state = 'pending' OR coalesce(a.consumed_through, a.grounded_through) >= $2)
             ORDER BY l.action_id, l.version, l.line_number"#,
         conversation.uuid(),
@@ -93,7 +93,7 @@ pub(crate) async fn load(
                   v.dispute_reason, v.profile_field
              FROM bank.pending_action a
              JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version IN (1, a.current_version)
-            WHERE a.customer_id = bank.current_customer() AND a.conversation_id = $1 AND a.state <> 'superseded'
+            WHERE a.customer_id = (SELECT bank.current_customer()) AND a.conversation_id = $1 AND a.state <> 'superseded'
               AND (a.state = 'pending' OR coalesce(a.consumed_through, a.grounded_through) >= $2)
             ORDER BY a.created_at, a.action_id, v.version"#,
         conversation.uuid(),

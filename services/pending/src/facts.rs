@@ -121,7 +121,7 @@ async fn movement(
         r#"SELECT t.account_id, t.kind, t.state, t.amount_minor_units, t.currency, t.counterparty_iban,
                   EXISTS (SELECT FROM bank.transfer r WHERE r.customer_id = t.customer_id AND r.refunds_transfer_id = t.transfer_id
                     AND r.state <> 'voided') AS "refunded!"
-             FROM bank.transfer t WHERE t.customer_id = bank.current_customer() AND t.transfer_id = $1"#,
+             FROM bank.transfer t WHERE t.customer_id = (SELECT bank.current_customer()) AND t.transfer_id = $1"#,
         id.uuid()
     )
     .fetch_optional(connection)

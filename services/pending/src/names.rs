@@ -59,7 +59,7 @@ impl Names {
 
         let mut names = Self::default();
         for row in sqlx::query!(
-            "SELECT order_id, payee_id FROM bank.standing_order WHERE customer_id = bank.current_customer() AND order_id = ANY($1)",
+            "SELECT order_id, payee_id FROM bank.standing_order WHERE customer_id = (SELECT bank.current_customer()) AND order_id = ANY($1)",
             &orders
         )
         .fetch_all(&mut *connection)
@@ -72,7 +72,7 @@ impl Names {
             );
         }
         for row in sqlx::query!(
-            "SELECT payee_id, name FROM bank.payee WHERE customer_id = bank.current_customer() AND payee_id = ANY($1)",
+            "SELECT payee_id, name FROM bank.payee WHERE customer_id = (SELECT bank.current_customer()) AND payee_id = ANY($1)",
             &payees
         )
         .fetch_all(&mut *connection)
@@ -83,7 +83,7 @@ impl Names {
                 .insert(PayeeId::from_uuid(row.payee_id), shown(&row.name));
         }
         for row in sqlx::query!(
-            "SELECT account_id, label FROM bank.account WHERE customer_id = bank.current_customer() AND account_id = ANY($1)",
+            "SELECT account_id, label FROM bank.account WHERE customer_id = (SELECT bank.current_customer()) AND account_id = ANY($1)",
             &accounts
         )
         .fetch_all(&mut *connection)
@@ -94,7 +94,7 @@ impl Names {
                 .insert(AccountId::from_uuid(row.account_id), shown(&row.label));
         }
         for row in sqlx::query!(
-            "SELECT card_id, label, last_four FROM bank.card WHERE customer_id = bank.current_customer() AND card_id = ANY($1)",
+            "SELECT card_id, label, last_four FROM bank.card WHERE customer_id = (SELECT bank.current_customer()) AND card_id = ANY($1)",
             &cards
         )
         .fetch_all(&mut *connection)
@@ -108,7 +108,7 @@ impl Names {
         for row in sqlx::query!(
             r#"SELECT transfer_id, amount_minor_units, currency,
                       (created_at AT TIME ZONE (SELECT time_zone FROM bank.setting))::date AS "day!"
-                 FROM bank.transfer WHERE customer_id = bank.current_customer() AND transfer_id = ANY($1)"#,
+                 FROM bank.transfer WHERE customer_id = (SELECT bank.current_customer()) AND transfer_id = ANY($1)"#,
             &transactions
         )
         .fetch_all(&mut *connection)

@@ -137,7 +137,7 @@ pub async fn load(
                   v.dispute_reason, v.profile_field, v.typed, v.rules_version, v.provenance_version
              FROM bank.pending_action a
              JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
-            WHERE a.customer_id = bank.current_customer()
+            WHERE a.customer_id = (SELECT bank.current_customer())
               AND ($1::uuid IS NULL OR a.action_id = $1)
               AND (NOT $2 OR a.state IN ('pending', 'held'))
               AND (NOT $3 OR a.state IN ('pending', 'held') OR a.changed_at > bank.bank_clock() - interval '1 hour')

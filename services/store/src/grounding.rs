@@ -52,14 +52,14 @@ pub async fn load(
     .fetch_one(&mut *connection)
     .await?;
     let locale = sqlx::query_scalar!(
-        "SELECT locale FROM bank.customer WHERE customer_id = bank.current_customer()"
+        "SELECT locale FROM bank.customer WHERE customer_id = (SELECT bank.current_customer())"
     )
     .fetch_one(&mut *connection)
     .await?;
 
     let mut messages = sqlx::query!(
         r#"SELECT sequence, body, spans, recorded_at FROM bank.utterance
-            WHERE customer_id = bank.current_customer() AND conversation_id = $1
+            WHERE customer_id = (SELECT bank.current_customer()) AND conversation_id = $1
             ORDER BY sequence DESC LIMIT $2"#,
         conversation.uuid(),
         MESSAGES_MAX
@@ -87,7 +87,7 @@ pub async fn load(
     messages.reverse();
 
     let payees = sqlx::query!(
-        "SELECT payee_id, name, alias, iban FROM bank.payee WHERE customer_id = bank.current_customer() ORDER BY payee_id"
+        "SELECT payee_id, name, alias, iban FROM bank.payee WHERE customer_id = (SELECT bank.current_customer()) ORDER BY payee_id"
     )
     .fetch_all(&mut *connection)
     .await?
@@ -102,7 +102,7 @@ pub async fn load(
 
     let account_rows = sqlx::query!(
         r#"SELECT account_id, kind, label, iban, currency, is_default FROM bank.account
-            WHERE customer_id = bank.current_customer() ORDER BY account_id"#
+            WHERE customer_id = (SELECT bank.current_customer()) ORDER BY account_id"#
     )
     .fetch_all(&mut *connection)
     .await?;
@@ -132,7 +132,7 @@ pub async fn load(
     }
 
     let cards = sqlx::query!(
-        "SELECT card_id, label, kind, last_four FROM bank.card WHERE customer_id = bank.current_customer() ORDER BY card_id"
+        "SELECT card_id, label, kind, last_four FROM bank.card WHERE customer_id = (SELECT bank.current_customer()) ORDER BY card_id"
     )
     .fetch_all(&mut *connection)
     .await?
@@ -146,7 +146,7 @@ pub async fn load(
 
     let orders = sqlx::query!(
         r#"SELECT order_id, payee_id, name, amount_minor_units, currency FROM bank.standing_order
-            WHERE customer_id = bank.current_customer() AND state = 'active' ORDER BY order_id"#
+            WHERE customer_id = (SELECT bank.current_customer()) AND state = 'active' ORDER BY order_id"#
     )
     .fetch_all(&mut *connection)
     .await?
@@ -166,7 +166,7 @@ pub async fn load(
         r#"SELECT transfer_id, kind, counterparty_name, amount_minor_units, currency,
                   (created_at AT TIME ZONE (SELECT time_zone FROM bank.setting))::date AS "day!"
              FROM bank.transfer
-            WHERE customer_id = bank.current_customer() AND kind IN ('card_payment', 'payment_out', 'payment_in')
+            WHERE customer_id = (SELECT bank.current_customer()) AND kind IN ('card_payment', 'payment_out', 'payment_in')
             ORDER BY created_at DESC, transfer_id DESC LIMIT $1"#,
         TRANSACTIONS_MAX
     )
@@ -228,7 +228,7 @@ async fn consumed(
              FROM bank.pending_action a
              JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id
              JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
-            WHERE a.customer_id = bank.current_customer() AND a.conversation_id = $1
+            WHERE a.customer_id = (SELECT bank.current_customer()) AND a.conversation_id = $1
               AND a.state IN ('confirmed', 'cancelled', 'held') AND NOT (a.state = 'held' AND a.action_id IS NOT DISTINCT FROM $2)
               AND v.currency IS NOT NULL
               AND l.amount_minor_units IS NOT NULL AND (l.payee_id IS NOT NULL OR l.own_account_id IS NOT NULL)
@@ -239,7 +239,7 @@ async fn consumed(
              JOIN bank.pending_version v ON v.customer_id = e.customer_id AND v.action_id = e.action_id AND v.version = e.version - 1
              JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
               AND l.line_number = e.line_number
-            WHERE e.customer_id = bank.current_customer() AND a.conversation_id = $1 AND e.slot = 'drop'
+            WHERE e.customer_id = (SELECT bank.current_customer()) AND a.conversation_id = $1 AND e.slot = 'drop'
               AND ($2::uuid IS NULL OR a.action_id <> $2) AND v.currency IS NOT NULL
               AND l.amount_minor_units IS NOT NULL AND (l.payee_id IS NOT NULL OR l.own_account_id IS NOT NULL)"#,
         conversation.uuid(),
@@ -268,7 +268,7 @@ async fn consumed(
         r#"SELECT a.kind, coalesce(a.consumed_through, a.grounded_through) AS "through!", v.card_id, v.order_id, v.transaction_id
              FROM bank.pending_action a
              JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
-            WHERE a.customer_id = bank.current_customer() AND a.conversation_id = $1
+            WHERE a.customer_id = (SELECT bank.current_customer()) AND a.conversation_id = $1
               AND a.state IN ('confirmed', 'cancelled', 'held') AND NOT (a.state = 'held' AND a.action_id IS NOT DISTINCT FROM $2)
               AND a.kind <> 'transfer'"#,
         conversation.uuid(),

@@ -73,10 +73,10 @@ async fn load(
     let asked = i64::try_from(PAGE_LENGTH + 1).unwrap_or(i64::MAX);
     let rows = sqlx::query!(
         r#"SELECT e.action_id, e.record, e.executed_hash, e.executed_at FROM bank.execution e
-            WHERE e.customer_id = bank.current_customer()
+            WHERE e.customer_id = (SELECT bank.current_customer())
               AND ($1::uuid IS NULL OR (e.executed_at, e.action_id) < (
                     SELECT o.executed_at, o.action_id FROM bank.execution o
-                     WHERE o.customer_id = bank.current_customer() AND o.action_id = $1))
+                     WHERE o.customer_id = (SELECT bank.current_customer()) AND o.action_id = $1))
             ORDER BY e.executed_at DESC, e.action_id DESC LIMIT $2"#,
         after.map(ActionId::uuid),
         asked

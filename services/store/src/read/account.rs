@@ -31,7 +31,7 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<Account>, ReadErro
         r#"SELECT a.account_id, a.label, a.kind, a.iban, a.currency, a.is_default, b.balance_minor_units
              FROM bank.account a
              JOIN bank.account_balance b ON b.customer_id = a.customer_id AND b.account_id = a.account_id
-            WHERE a.customer_id = bank.current_customer()
+            WHERE a.customer_id = (SELECT bank.current_customer())
             ORDER BY a.is_default DESC, a.kind, a.account_id"#
     )
     .fetch_all(connection)
@@ -66,7 +66,7 @@ pub async fn waiting_from(
              FROM bank.pending_action a
              JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
              JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
-            WHERE a.customer_id = bank.current_customer() AND a.state IN ('pending', 'held')
+            WHERE a.customer_id = (SELECT bank.current_customer()) AND a.state IN ('pending', 'held')
               AND a.kind IN ('transfer', 'refund') AND v.from_account_id = $1"#,
         account.uuid()
     )

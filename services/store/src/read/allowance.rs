@@ -33,14 +33,14 @@ pub async fn of(
     sqlx::query!(
         r#"SELECT c.per_transfer_minor_units, c.per_day_minor_units, c.pending_total_minor_units, c.first_payment_minor_units,
                   coalesce((SELECT s.spent_minor_units FROM bank.spent_day s
-                             WHERE s.customer_id = c.customer_id AND s.currency = c.currency AND s.day = bank.bank_day()), 0) AS "spent!",
+                             WHERE s.customer_id = c.customer_id AND s.currency = c.currency AND s.day = (SELECT bank.bank_day())), 0) AS "spent!",
                   coalesce((SELECT sum(l.amount_minor_units) FROM bank.pending_action a
                               JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
                               JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
                              WHERE a.customer_id = c.customer_id AND (a.state = 'held' OR a.state = 'pending' AND a.expires_at > bank.bank_clock())
                                AND a.kind IN ('transfer', 'refund') AND v.currency = c.currency AND l.own_account_id IS NULL
                                AND ($2::uuid IS NULL OR a.action_id <> $2)), 0)::bigint AS "waiting!"
-             FROM bank.customer_limit c WHERE c.customer_id = bank.current_customer() AND c.currency = $1"#,
+             FROM bank.customer_limit c WHERE c.customer_id = (SELECT bank.current_customer()) AND c.currency = $1"#,
         currency.code(),
         without.map(ActionId::uuid)
     )

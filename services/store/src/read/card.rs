@@ -27,7 +27,7 @@ pub struct Card {
 pub async fn all(connection: &mut PgConnection) -> Result<Vec<Card>, ReadError> {
     let rows = sqlx::query!(
         r#"SELECT card_id, label, kind, last_four, state FROM bank.card
-            WHERE customer_id = bank.current_customer() ORDER BY kind DESC, card_id"#
+            WHERE customer_id = (SELECT bank.current_customer()) ORDER BY kind DESC, card_id"#
     )
     .fetch_all(connection)
     .await?;

@@ -30,7 +30,7 @@ pub async fn newest(connection: &mut PgConnection) -> Result<Vec<Document>, Read
     let rows = sqlx::query!(
         r#"SELECT document_id, sender, title,
                   (received_at AT TIME ZONE (SELECT time_zone FROM bank.setting))::date AS "received!"
-             FROM bank.document WHERE customer_id = bank.current_customer()
+             FROM bank.document WHERE customer_id = (SELECT bank.current_customer())
             ORDER BY received_at DESC, document_id LIMIT $1"#,
         DOCUMENTS_MAX
     )
@@ -58,7 +58,7 @@ pub async fn one(
     let row = sqlx::query!(
         r#"SELECT document_id, sender, title, body,
                   (received_at AT TIME ZONE (SELECT time_zone FROM bank.setting))::date AS "received!"
-             FROM bank.document WHERE customer_id = bank.current_customer() AND document_id = $1"#,
+             FROM bank.document WHERE customer_id = (SELECT bank.current_customer()) AND document_id = $1"#,
         id.uuid()
     )
     .fetch_optional(connection)

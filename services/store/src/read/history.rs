@@ -64,7 +64,7 @@ pub async fn page(
         None => None,
         Some(after) => {
             let seen = sqlx::query_scalar!(
-                "SELECT created_at FROM bank.transfer WHERE customer_id = bank.current_customer() AND transfer_id = $1",
+                "SELECT created_at FROM bank.transfer WHERE customer_id = (SELECT bank.current_customer()) AND transfer_id = $1",
                 after.uuid()
             )
             .fetch_optional(&mut *connection)
@@ -81,7 +81,7 @@ pub async fn page(
                   t.reference, (t.created_at AT TIME ZONE s.time_zone)::date AS "day!",
                   CASE WHEN t.state = 'reserved' AND t.leaving_at IS NULL AND t.post_after > bank.bank_clock() THEN t.post_after END AS undo_until
              FROM bank.transfer t, bank.setting s
-            WHERE t.customer_id = bank.current_customer() AND t.kind <> 'opening'
+            WHERE t.customer_id = (SELECT bank.current_customer()) AND t.kind <> 'opening'
               AND ($1::uuid IS NULL OR t.account_id = $1)
               AND ($2::boolean IS NULL OR (t.kind = 'payment_in' OR t.kind = 'own_in' OR t.kind = 'interest') = $2)
               AND ($3::date IS NULL OR t.created_at >= $3::date::timestamp AT TIME ZONE s.time_zone)

@@ -30,13 +30,13 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<CurrencyLimits>, R
         r#"SELECT c.currency, c.per_transfer_minor_units, c.per_day_minor_units, c.pending_total_minor_units, c.first_payment_minor_units,
                   coalesce(c.step_up_over_minor_units, c.first_payment_minor_units) AS "step_up_over!",
                   coalesce((SELECT s.spent_minor_units FROM bank.spent_day s
-                             WHERE s.customer_id = c.customer_id AND s.currency = c.currency AND s.day = bank.bank_day()), 0) AS "spent!",
+                             WHERE s.customer_id = c.customer_id AND s.currency = c.currency AND s.day = (SELECT bank.bank_day())), 0) AS "spent!",
                   coalesce((SELECT sum(l.amount_minor_units) FROM bank.pending_action a
                               JOIN bank.pending_version v ON v.customer_id = a.customer_id AND v.action_id = a.action_id AND v.version = a.current_version
                               JOIN bank.pending_line l ON l.customer_id = v.customer_id AND l.action_id = v.action_id AND l.version = v.version
                              WHERE a.customer_id = c.customer_id AND (a.state = 'held' OR a.state = 'pending' AND a.expires_at > bank.bank_clock())
                                AND a.kind IN ('transfer', 'refund') AND v.currency = c.currency AND l.own_account_id IS NULL), 0)::bigint AS "waiting!"
-             FROM bank.customer_limit c WHERE c.customer_id = bank.current_customer() ORDER BY c.currency"#
+             FROM bank.customer_limit c WHERE c.customer_id = (SELECT bank.current_customer()) ORDER BY c.currency"#
     )
     .fetch_all(connection)
     .await?

@@ -36,7 +36,7 @@ pub async fn active(connection: &mut PgConnection) -> Result<Vec<Order>, ReadErr
         r#"SELECT o.order_id, o.name, o.payee_id, p.name AS payee_name, o.amount_minor_units, o.currency, o.frequency, o.start_date, o.account_id
              FROM bank.standing_order o
              JOIN bank.payee p ON p.customer_id = o.customer_id AND p.payee_id = o.payee_id
-            WHERE o.customer_id = bank.current_customer() AND o.state = 'active' ORDER BY o.start_date, o.order_id"#
+            WHERE o.customer_id = (SELECT bank.current_customer()) AND o.state = 'active' ORDER BY o.start_date, o.order_id"#
     )
     .fetch_all(connection)
     .await?

@@ -36,7 +36,7 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<Payee>, ReadError>
                   coalesce(d.payments_count, 0) AS "payments!"
              FROM bank.payee p
              LEFT JOIN bank.payee_paid d ON d.customer_id = p.customer_id AND d.payee_id = p.payee_id
-            WHERE p.customer_id = bank.current_customer() ORDER BY p.name, p.payee_id"#
+            WHERE p.customer_id = (SELECT bank.current_customer()) ORDER BY p.name, p.payee_id"#
     )
     .fetch_all(connection)
     .await?;
@@ -66,7 +66,7 @@ pub async fn still_new(
         r#"SELECT d.payee_id, coalesce(sum(t.amount_minor_units), 0)::bigint AS "sent!"
              FROM bank.payee_paid d
              LEFT JOIN bank.transfer t ON t.customer_id = d.customer_id AND t.payee_id = d.payee_id AND t.currency = $1 AND t.state <> 'voided'
-            WHERE d.customer_id = bank.current_customer()
+            WHERE d.customer_id = (SELECT bank.current_customer())
               AND d.first_paid_at > bank.bank_clock() - (SELECT new_payee_seconds FROM bank.setting) * interval '1 second'
             GROUP BY d.payee_id"#,
         currency.code()

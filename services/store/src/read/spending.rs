@@ -40,7 +40,7 @@ pub async fn by_category(
     sqlx::query!(
         r#"SELECT t.category, t.currency, sum(t.amount_minor_units)::bigint AS "sum!", count(*) AS "payments!"
              FROM bank.transfer t
-            WHERE t.customer_id = bank.current_customer() AND t.kind IN ('card_payment', 'payment_out', 'fee') AND t.state <> 'voided'
+            WHERE t.customer_id = (SELECT bank.current_customer()) AND t.kind IN ('card_payment', 'payment_out', 'fee') AND t.state <> 'voided'
               AND t.created_at >= $1::date::timestamp AT TIME ZONE (SELECT time_zone FROM bank.setting)
               AND t.created_at < $2::date::timestamp AT TIME ZONE (SELECT time_zone FROM bank.setting)
             GROUP BY t.category, t.currency ORDER BY 3 DESC, t.category, t.currency"#,

@@ -49,7 +49,7 @@ pub async fn page(
         Some(after) => {
             let seen = sqlx::query!(
                 r#"SELECT created_at FROM bank.transfer
-                    WHERE customer_id = bank.current_customer() AND transfer_id = $1 AND ($2::uuid IS NULL OR account_id = $2)"#,
+                    WHERE customer_id = (SELECT bank.current_customer()) AND transfer_id = $1 AND ($2::uuid IS NULL OR account_id = $2)"#,
                 after.uuid(),
                 account
             )
@@ -66,7 +66,7 @@ pub async fn page(
         r#"SELECT transfer_id, account_id, kind, state, amount_minor_units, currency, counterparty_name, reference, category,
                   (created_at AT TIME ZONE (SELECT time_zone FROM bank.setting))::date AS "day!"
              FROM bank.transfer
-            WHERE customer_id = bank.current_customer() AND state <> 'voided' AND kind <> 'opening'
+            WHERE customer_id = (SELECT bank.current_customer()) AND state <> 'voided' AND kind <> 'opening'
               AND ($1::uuid IS NULL OR account_id = $1)
               AND ($2::timestamptz IS NULL OR (created_at, transfer_id) < ($2, $3::uuid))
             ORDER BY created_at DESC, transfer_id DESC LIMIT $4"#,
