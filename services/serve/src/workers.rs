@@ -46,10 +46,6 @@ impl Workers {
     pub fn start() -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (stop, stopped) = watch::channel(());
-        let cores = std::env::var("DP_WORKERS")
-            .ok()
-            .and_then(|n| n.parse().ok())
-            .unwrap_or(cores);
         let workers = (0..cores.min(WORKERS_MAX))
             .map(|_| Worker::start(stopped.clone()))
             .collect::<std::io::Result<_>>()?;
