@@ -120,14 +120,10 @@ impl Jwk {
 }
 
 impl JwkSet {
-    /// The name of the key that signs at this second: of those that may, the one that began last.
+    /// The key that signs at this second: of those that may, the one that began last.
     #[must_use]
     pub fn signing(&self, now: u64) -> Option<&Jwk> {
-        let mut may_sign = self.keys.iter().filter(|key| key.may_sign(now));
-        let first = may_sign.next()?;
-        Some(may_sign.fold(
-            first,
-            |best, key| if key.nbf >= best.nbf { key } else { best },
-        ))
+        let may_sign = self.keys.iter().filter(|key| key.may_sign(now));
+        may_sign.max_by_key(|key| key.nbf)
     }
 }
