@@ -17,7 +17,7 @@ pub struct Settler {
 }
 
 impl Settler {
-    /// Starts the thread. It ends with the session.
+    /// Starts the thread. It keeps no session alive, and waits until the process ends.
     ///
     /// # Errors
     /// When there is no thread.
