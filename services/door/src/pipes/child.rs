@@ -162,21 +162,28 @@ impl Running {
 /// Reads a server to its end. Whoever writes lines that do not end is not read any further.
 pub fn read_server(session: &Session, server: &str, output: ChildStdout) {
     let mut lines = Lines::new(output, REPLY_BYTES_MAX);
-    while lines.fill().unwrap_or(false) {
-        let mut answered = Answered::default();
-        while let Some(line) = lines.next() {
-            match line {
-                Line::Whole(line) if line.trim_ascii().is_empty() => {}
-                Line::Whole(line) => session.take_from_server(line, &mut answered),
-                Line::TooLong => {
-                    tracing::error!(%server, "{server} wrote a line longer than {REPLY_BYTES_MAX} bytes and is ended");
-                    session.flush();
-                    return;
-                }
+    while read_some(session, server, &mut lines) {}
+}
+
+/// Takes what a server said at once; false at its end, and after a line that does not end.
+pub fn read_some(session: &Session, server: &str, lines: &mut Lines<ChildStdout>) -> bool {
+    if !lines.fill().unwrap_or(false) {
+        return false;
+    }
+    let mut answered = Answered::default();
+    while let Some(line) = lines.next() {
+        match line {
+            Line::Whole(line) if line.trim_ascii().is_empty() => {}
+            Line::Whole(line) => session.take_from_server(line, &mut answered),
+            Line::TooLong => {
+                tracing::error!(%server, "{server} wrote a line longer than {REPLY_BYTES_MAX} bytes and is ended");
+                session.flush();
+                return false;
             }
         }
-        session.flush_answers(&answered);
-        // How the calls ended is noted now: nobody waits for that.
-        drop(answered);
     }
+    session.flush_answers(&answered);
+    // How the calls ended is noted now: nobody waits for that.
+    drop(answered);
+    true
 }

@@ -11,12 +11,13 @@ use countersign_serve::eager::{Expectation, Looking, give_way, look_time};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::bell::Bell;
+use super::child::read_some;
 use super::lines::{Line, Lines};
 use super::outlet::Outlet;
 use super::settler::Settler;
 use crate::judge::message::MESSAGE_BYTES_MAX;
 use crate::judge::reply::REPLY_BYTES_MAX;
-use crate::session::{Answered, Session};
+use crate::session::Session;
 
 /// Both sides of the door, as the thread that turns to them sees them.
 pub struct Turns<'r> {
@@ -61,7 +62,7 @@ impl Turns<'_> {
             let came = self.wait(client.as_ref(), server.as_ref(), &mut expectation);
             if came.server
                 && let Some(lines) = &mut server
-                && !self.read_server(lines)
+                && !read_some(self.session, self.server, lines)
             {
                 server = None;
                 ended(Ended::Server);
@@ -148,30 +149,6 @@ impl Turns<'_> {
             _ => self.session.flush(),
         }
         !self.front.is_gone()
-    }
-
-    /// Takes what the server said; false at its end. Whoever writes lines that do not end is not read any further.
-    fn read_server(&self, lines: &mut Lines<ChildStdout>) -> bool {
-        if !lines.fill().unwrap_or(false) {
-            return false;
-        }
-        let mut answered = Answered::default();
-        while let Some(line) = lines.next() {
-            match line {
-                Line::Whole(line) if line.trim_ascii().is_empty() => {}
-                Line::Whole(line) => self.session.take_from_server(line, &mut answered),
-                Line::TooLong => {
-                    let server = self.server;
-                    tracing::error!(%server, "{server} wrote a line longer than {REPLY_BYTES_MAX} bytes and is ended");
-                    self.session.flush();
-                    return false;
-                }
-            }
-        }
-        self.session.flush_answers(&answered);
-        // How the calls ended is noted now: nobody waits for that.
-        drop(answered);
-        true
     }
 }
 
