@@ -42,6 +42,25 @@ fn said(answer: &Answer) -> String {
     text.unwrap_or_else(|| panic!("{answer:?}")).to_owned()
 }
 
+/// A call whose server asks something back, and what came on its stream up to that question.
+async fn until_asked(door: &Served, session: &str) -> (TcpStream, Vec<u8>) {
+    let mut stream = TcpStream::connect(door.address).await.unwrap();
+    let request = door.request(
+        "POST",
+        &[("Mcp-Session-Id", session)],
+        &call(1, "ask", "elicitation/create"),
+    );
+    stream.write_all(&request).await.unwrap();
+    let mut read = Vec::new();
+    let mut chunk = [0; 4_096];
+    while !String::from_utf8_lossy(&read).contains("server-1") {
+        let length = stream.read(&mut chunk).await.unwrap();
+        assert!(length > 0, "{}", String::from_utf8_lossy(&read));
+        read.extend_from_slice(&chunk[..length]);
+    }
+    (stream, read)
+}
+
 /// A call as the revision without sessions has it.
 fn stateless(door: &Served, id: &str, tool: &str, text: &str) -> Vec<u8> {
     let body = format!(
@@ -92,20 +111,7 @@ async fn every_session_has_a_server_of_its_own() {
 async fn a_question_of_the_servers_comes_on_the_callers_stream() {
     let door = door();
     let session = begin(&door).await;
-    let mut stream = TcpStream::connect(door.address).await.unwrap();
-    let request = door.request(
-        "POST",
-        &[("Mcp-Session-Id", &session)],
-        &call(1, "ask", "elicitation/create"),
-    );
-    stream.write_all(&request).await.unwrap();
-    let mut read = Vec::new();
-    let mut chunk = [0; 4_096];
-    while !String::from_utf8_lossy(&read).contains("server-1") {
-        let length = stream.read(&mut chunk).await.unwrap();
-        assert!(length > 0, "{}", String::from_utf8_lossy(&read));
-        read.extend_from_slice(&chunk[..length]);
-    }
+    let (mut stream, mut read) = until_asked(&door, &session).await;
     let answer = r#"{"jsonrpc":"2.0","id":"server-1","result":{"action":"accept"}}"#;
     assert_eq!(door.post(Some(&session), answer).await.status, 202);
     stream.read_to_end(&mut read).await.unwrap();
@@ -280,20 +286,7 @@ async fn a_client_that_says_nonsense_of_itself_spoils_nobodys_server() {
 async fn a_stream_that_was_lost_is_taken_up_where_it_ended() {
     let door = door();
     let session = begin(&door).await;
-    let mut stream = TcpStream::connect(door.address).await.unwrap();
-    let request = door.request(
-        "POST",
-        &[("Mcp-Session-Id", &session)],
-        &call(1, "ask", "elicitation/create"),
-    );
-    stream.write_all(&request).await.unwrap();
-    let mut read = Vec::new();
-    let mut chunk = [0; 4_096];
-    while !String::from_utf8_lossy(&read).contains("server-1") {
-        let length = stream.read(&mut chunk).await.unwrap();
-        assert!(length > 0, "{}", String::from_utf8_lossy(&read));
-        read.extend_from_slice(&chunk[..length]);
-    }
+    let (stream, read) = until_asked(&door, &session).await;
     assert!(String::from_utf8_lossy(&read).contains("id: 1-1\ndata: "));
     drop(stream);
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
@@ -315,6 +308,7 @@ async fn a_stream_that_was_lost_is_taken_up_where_it_ended() {
     let seen = said(&door.post(Some(&session), &call(2, "seen", "")).await);
     let calls = seen.matches(r#""tools/call""#).count();
     assert_eq!(calls, 2, "the call ran once: {seen}");
+    let mut chunk = [0; 4_096];
     let read = tokio::time::timeout(
         std::time::Duration::from_millis(300),
         elsewhere.read(&mut chunk),
