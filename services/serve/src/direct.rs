@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
 
 use crate::Problem;
 use crate::finish::{self, DeadlineBody};
@@ -77,10 +77,7 @@ impl Direct {
             "request_timeout",
             "The message was not sent in time",
         );
-        let mut response = problem.into_response();
-        let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(header::CONNECTION, close);
-        response
+        finish::closing(problem.into_response())
     }
 
     /// Whether this is its request.

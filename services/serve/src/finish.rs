@@ -42,15 +42,18 @@ pub(crate) fn refuse_chunks(headers: &HeaderMap) -> Option<Response> {
     if !headers.contains_key(header::TRANSFER_ENCODING) {
         return None;
     }
-    let mut response = Problem::bad_request(
+    let problem = Problem::bad_request(
         "length_required",
         "Send the request's length, and no chunks",
-    )
-    .into_response();
+    );
+    Some(closing(problem.into_response()))
+}
+
+/// The same answer, with which its connection ends.
+pub(crate) fn closing(mut response: Response) -> Response {
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, close);
     response
-        .headers_mut()
-        .insert(header::CONNECTION, HeaderValue::from_static("close"));
-    Some(response)
 }
 
 pub(crate) fn as_problem(response: Response) -> Response {

@@ -150,7 +150,7 @@ pub(crate) async fn serve_within(
         router: Router::new()
             .route("/health", get(crate::health))
             .fallback(async || Problem::busy())
-            .layer(map_response(end_connection)),
+            .layer(map_response(async |response| finish::closing(response))),
     };
     let (stop_sender, stopped) = watch::channel(false);
     let mut loops = JoinSet::new();
@@ -199,14 +199,6 @@ struct Service {
 struct Shed {
     connections: Arc<Connections>,
     router: Router,
-}
-
-async fn end_connection(mut response: Response) -> Response {
-    let close = http::HeaderValue::from_static("close");
-    response
-        .headers_mut()
-        .insert(http::header::CONNECTION, close);
-    response
 }
 
 impl Service {
