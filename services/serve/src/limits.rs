@@ -33,7 +33,7 @@ pub const BODY_READ_TIME_OUT: Duration = Duration::from_secs(30);
 /// Time that requests in progress have after SIGTERM or SIGINT.
 pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(3);
 
-/// Limits of a whole service. `run` uses [`Limits::STANDARD`]; only tests shorten them.
+/// Limits of a whole service. `run` uses [`Limits::STANDARD`]; connections beyond the most, and tests, have less time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Open connections. One more makes the longest idle one close.
