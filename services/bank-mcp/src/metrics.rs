@@ -1,12 +1,8 @@
 //! What this process counted. No customer, conversation or value is a label.
 
-use std::{
-    fmt::Write as _,
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
-use countersign_serve::numbers::Counts;
+use countersign_serve::numbers::{Counts, Seconds};
 
 /// Calls by how they ended.
 pub const CALLS: &str = "countersign_bank_mcp_calls_total";
@@ -20,7 +16,7 @@ pub const CALL_SECONDS: &str = "countersign_bank_mcp_call_seconds";
 pub struct Metrics {
     calls: Counts,
     turned_away: Counts,
-    micros: AtomicU64,
+    took: Seconds,
 }
 
 impl Default for Metrics {
@@ -34,7 +30,7 @@ impl Default for Metrics {
                 "used_before",
             ]),
             turned_away: Counts::of(&["unauthorized", "malformed", "unavailable"]),
-            micros: AtomicU64::new(0),
+            took: Seconds::default(),
         }
     }
 }
@@ -43,8 +39,7 @@ impl Metrics {
     /// Counts a call with how it ended.
     pub fn called(&self, outcome: &'static str, took: Duration) {
         self.calls.add(outcome, 1);
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.micros.fetch_add(micros, Ordering::Relaxed);
+        self.took.add(took);
     }
 
     /// Counts a message that reached no tool.
@@ -60,13 +55,8 @@ impl Metrics {
         let help = "Messages that reached no tool, by why";
         self.turned_away
             .write(&mut text, TURNED_AWAY, help, "reason");
-        let seconds = Duration::from_micros(self.micros.load(Ordering::Relaxed)).as_secs_f64();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "# HELP {CALL_SECONDS} From a call's begin to its end\n# TYPE {CALL_SECONDS} summary\n\
-             {CALL_SECONDS}_sum {seconds}\n{CALL_SECONDS}_count {calls}"
-        );
+        let help = "From a call's begin to its end";
+        self.took.write(&mut text, CALL_SECONDS, help, calls);
         text
     }
 }

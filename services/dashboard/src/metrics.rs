@@ -1,20 +1,13 @@
 //! What this process counted. No operator, customer or text is a label.
 
-use std::{
-    fmt::Write as _,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::{Request, State},
     middleware::Next,
     response::Response,
 };
-use countersign_serve::numbers::Counts;
+use countersign_serve::numbers::{Counts, Seconds};
 use tokio::time::Instant;
 
 /// Answers by the first digit of their status.
@@ -26,14 +19,14 @@ const ANSWER_SECONDS: &str = "countersign_dashboard_answer_seconds";
 #[derive(Debug)]
 pub struct Metrics {
     answers: Counts,
-    micros: AtomicU64,
+    took: Seconds,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
         Self {
             answers: Counts::of(&["2xx", "3xx", "4xx", "5xx"]),
-            micros: AtomicU64::new(0),
+            took: Seconds::default(),
         }
     }
 }
@@ -47,8 +40,7 @@ impl Metrics {
             _ => "5xx",
         };
         self.answers.add(first, 1);
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.micros.fetch_add(micros, Ordering::Relaxed);
+        self.took.add(took);
     }
 
     /// All of it as text.
@@ -56,13 +48,8 @@ impl Metrics {
         let mut text = String::new();
         let help = "Answers, by the first digit of their status";
         let answers = self.answers.write(&mut text, ANSWERS, help, "status");
-        let seconds = Duration::from_micros(self.micros.load(Ordering::Relaxed)).as_secs_f64();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "# HELP {ANSWER_SECONDS} From a request to its answer\n# TYPE {ANSWER_SECONDS} summary\n\
-             {ANSWER_SECONDS}_sum {seconds}\n{ANSWER_SECONDS}_count {answers}"
-        );
+        let help = "From a request to its answer";
+        self.took.write(&mut text, ANSWER_SECONDS, help, answers);
         text
     }
 }

@@ -1,13 +1,9 @@
 //! What this process counted, as Prometheus reads it, on a loopback port of its own. Off unless asked for. No customer,
 //! conversation or text is a label.
 
-use std::{
-    fmt::Write as _,
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
-use countersign_serve::numbers::Counts;
+use countersign_serve::numbers::{Counts, Seconds};
 
 /// Replies by their ending.
 pub const REPLIES: &str = "countersign_intake_replies_total";
@@ -36,7 +32,7 @@ const ENDINGS: [&str; 3] = ["complete", "stopped", "failed"];
 pub struct Metrics {
     noticed: Counts,
     endings: Counts,
-    micros: AtomicU64,
+    took: Seconds,
 }
 
 impl Default for Metrics {
@@ -44,7 +40,7 @@ impl Default for Metrics {
         Self {
             noticed: Counts::of(&KINDS),
             endings: Counts::of(&ENDINGS),
-            micros: AtomicU64::new(0),
+            took: Seconds::default(),
         }
     }
 }
@@ -58,8 +54,7 @@ impl Metrics {
         noticed: impl IntoIterator<Item = (&'static str, u32)>,
     ) {
         self.endings.add(ending, 1);
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.micros.fetch_add(micros, Ordering::Relaxed);
+        self.took.add(took);
         for (kind, number) in noticed {
             self.noticed.add(kind, number.into());
         }
@@ -73,13 +68,8 @@ impl Metrics {
             .write(&mut text, REPLIES, "Replies, by ending", "ending");
         let kind = "What was noticed in replies, by kind";
         self.noticed.write(&mut text, NOTICED, kind, "kind");
-        let seconds = Duration::from_micros(self.micros.load(Ordering::Relaxed)).as_secs_f64();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "# HELP {REPLY_SECONDS} From a turn's begin to its reply's end\n# TYPE {REPLY_SECONDS} summary\n\
-             {REPLY_SECONDS}_sum {seconds}\n{REPLY_SECONDS}_count {endings}"
-        );
+        let help = "From a turn's begin to its reply's end";
+        self.took.write(&mut text, REPLY_SECONDS, help, endings);
         text
     }
 }

@@ -5,7 +5,11 @@ use std::{
     collections::BTreeMap,
     fmt::Write as _,
     net::{Ipv4Addr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -78,6 +82,28 @@ impl Counts {
             let _ = writeln!(text, "{name}{{{label}=\"{value}\"}} {count}");
         }
         counts.values().sum()
+    }
+}
+
+/// How long things took, summed; in microseconds inside.
+#[derive(Debug, Default)]
+pub struct Seconds(AtomicU64);
+
+impl Seconds {
+    /// Adds how long one of them took.
+    pub fn add(&self, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.0.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    /// Writes the sum, with how many things it is of.
+    pub fn write(&self, text: &mut String, name: &str, help: &str, count: u64) {
+        let seconds = Duration::from_micros(self.0.load(Ordering::Relaxed)).as_secs_f64();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "# HELP {name} {help}\n# TYPE {name} summary\n{name}_sum {seconds}\n{name}_count {count}"
+        );
     }
 }
 
