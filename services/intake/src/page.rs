@@ -103,15 +103,11 @@ fn in_language(texts: &Texts, panel: &Origin) -> String {
         .replace(PANEL_ORIGIN_PLACE, panel.text())
 }
 
-/// What the page's script says in another language than its own, as JSON that can stand in a page.
+/// What the page's script says in another language than its own, in an element of the page.
 fn sentences(texts: &Texts) -> String {
-    if texts.lang == "en" {
-        return String::new();
-    }
-    let (group, point) = texts.marks();
-    let all = serde_json::json!({"group": group, "point": point, "sentences": texts.sentences()});
-    let text = all.to_string().replace('<', "\\u003c");
-    format!("<script type=\"application/json\" id=\"sentences\">{text}</script>")
+    texts.for_script().map_or_else(String::new, |json| {
+        format!("<script type=\"application/json\" id=\"sentences\">{json}</script>")
+    })
 }
 
 fn escaped(text: &str) -> String {

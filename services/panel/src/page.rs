@@ -19,23 +19,11 @@ use crate::{
     session::{Session, Sign},
 };
 
-/// The sentences of every language but English, which the script speaks by itself. Every page carries those of its own, so
-/// they are written out once.
+/// The sentences of every language but English. Every page carries those of its own, so they are written out once.
 static SENTENCES: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
-    let others = countersign_texts::all()
+    countersign_texts::all()
         .iter()
-        .filter(|texts| texts.lang != "en");
-    others
-        .map(|texts| {
-            let (group, point) = texts.marks();
-            let json =
-                serde_json::json!({"group": group, "point": point, "sentences": texts.sentences()});
-            // Nothing in it ends the element that holds it.
-            (
-                texts.lang.as_str(),
-                json.to_string().replace('<', "\\u003c"),
-            )
-        })
+        .filter_map(|texts| Some((texts.lang.as_str(), texts.for_script()?)))
         .collect()
 });
 

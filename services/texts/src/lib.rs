@@ -159,14 +159,21 @@ impl Texts {
             .collect()
     }
 
-    /// Every sentence by its English one, for the page's own script.
+    /// Every sentence by its English one.
     pub fn sentences(&self) -> &HashMap<String, String> {
         &self.texts
     }
 
-    /// What stands between thousands, and before decimals.
-    pub fn marks(&self) -> (char, char) {
-        (self.group, self.point)
+    /// What a page's script says in this language, as JSON that can stand in a page; nothing for English, which a script
+    /// speaks by itself.
+    pub fn for_script(&self) -> Option<String> {
+        if self.lang == "en" {
+            return None;
+        }
+        let json =
+            serde_json::json!({"group": self.group, "point": self.point, "sentences": self.texts});
+        // Nothing in it ends the element that holds it.
+        Some(json.to_string().replace('<', "\\u003c"))
     }
 }
 
