@@ -22,7 +22,8 @@ use crate::{
     store::{
         StoreError, action_status, canary,
         chat_event::{self, OfReply},
-        looked_at, reply, turn_grant,
+        looked_at::{self, Looked},
+        reply, turn_grant,
     },
 };
 
@@ -335,24 +336,31 @@ async fn show_looked_at(
     out: &Sender<Bytes>,
     shown: &mut Shown,
 ) -> Result<(), SendError<Bytes>> {
-    let ask = async {
-        let mut transaction = app.database.begin(&turn.bearer).await?;
-        looked_at::of_turn(&mut transaction, turn.customer, turn.grant).await
-    };
-    let on_record = match ask.await {
-        Ok(on_record) => on_record,
-        Err(error) => {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "Could not read what was looked at"
-            );
-            return Ok(());
-        }
-    };
+    let on_record = read_looked_at(app, &turn.bearer, turn.customer, turn.grant).await;
     for line in shown.looked_at(on_record) {
         out.send(line.line()).await?;
     }
     Ok(())
+}
+
+/// What the record says a turn looked at so far. When it cannot be asked, nothing.
+pub async fn read_looked_at(
+    app: &App,
+    bearer: &Secret,
+    customer: CustomerId,
+    grant: Uuid,
+) -> Vec<Looked> {
+    let ask = async {
+        let mut transaction = app.database.begin(bearer).await?;
+        looked_at::of_turn(&mut transaction, customer, grant).await
+    };
+    ask.await.unwrap_or_else(|error| {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "Could not read what was looked at"
+        );
+        Vec::new()
+    })
 }
 
 /// The agent's identity for this turn, for the door to verify.

@@ -21,7 +21,6 @@ use tokio::sync::{
     mpsc::{self, Sender},
 };
 use tokio_stream::wrappers::ReceiverStream;
-use uuid::Uuid;
 
 use crate::{
     agent::{Role, Said, bounded_history},
@@ -31,7 +30,7 @@ use crate::{
     relay::{self, Out},
     session::Chat,
     store::{
-        StoreError, chat_event, conversation, looked_at, reply, turn_grant,
+        StoreError, chat_event, conversation, reply, turn_grant,
         utterance::{self, Recorded},
     },
     turn::{self, TURN_TIME_OUT, Turn},
@@ -242,8 +241,11 @@ async fn repeat_outcome(
             .await;
         return;
     };
-    for looked in read_looked_at(&app, &chat, kept.grant_id).await {
-        let _ = out.send(looked.line()).await;
+    if let Some(grant) = kept.grant_id {
+        let looked = turn::read_looked_at(&app, &chat.bearer, chat.customer, grant).await;
+        for line in looked.into_iter().filter_map(relay::looked_at) {
+            let _ = out.send(line.line()).await;
+        }
     }
     if !kept.body.is_empty() {
         let _ = out.send(Out::Text { text: &kept.body }.line()).await;
@@ -263,27 +265,6 @@ async fn repeat_outcome(
         },
     };
     let _ = out.send(last.line()).await;
-}
-
-/// What the turn of a reply looked at; nothing where the record does not say.
-async fn read_looked_at(app: &App, chat: &Chat, grant: Option<Uuid>) -> Vec<Out<'static>> {
-    let Some(grant) = grant else {
-        return Vec::new();
-    };
-    let ask = async {
-        let mut transaction = app.database.begin(&chat.bearer).await?;
-        looked_at::of_turn(&mut transaction, chat.customer, grant).await
-    };
-    match ask.await {
-        Ok(looked) => looked.into_iter().filter_map(relay::looked_at).collect(),
-        Err(error) => {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "Could not read what was looked at"
-            );
-            Vec::new()
-        }
-    }
 }
 
 /// Time a reply may take to be closed after its turn.

@@ -23,7 +23,7 @@ pub struct Looked {
 
 impl Looked {
     fn of(tool: String, leaf: &[u8]) -> Self {
-        let receipt = leaf.iter().map(|byte| format!("{byte:02x}")).collect();
+        let receipt = hex::encode(leaf);
         Self { tool, receipt }
     }
 }
