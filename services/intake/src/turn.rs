@@ -119,15 +119,14 @@ pub async fn run(app: App, turn: Turn, out: Sender<Bytes>) {
     let shown = &mut gate.shown;
     // "Your card is frozen" describes how things stand, except right after a request to freeze it, and where a reply of
     // this conversation has said that it did something to it.
-    let said_before = turn
-        .earlier_replies
-        .iter()
-        .flat_map(|reply| claims(reply))
-        .any(|claim| {
+    let said_before = || {
+        let earlier = turn.earlier_replies.iter();
+        earlier.flat_map(|reply| claims(reply)).any(|claim| {
             claim.stage == Stage::Done
                 && (claim.acts.contains(&Act::Freeze) || claim.acts.contains(&Act::Unfreeze))
-        });
-    let least = if shown.prepared_anything() || said_before {
+        })
+    };
+    let least = if shown.prepared_anything() || said_before() {
         Stage::Stands
     } else {
         Stage::Done
