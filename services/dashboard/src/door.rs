@@ -106,18 +106,12 @@ impl DoorNumbers {
 
 /// Asks the door. None when it has no metrics port, or does not answer as one.
 pub async fn ask(places: Option<&DoorPlaces>) -> Option<DoorNumbers> {
-    let address = places?
-        .metrics
-        .filter(|address| address.ip().is_loopback())?;
-    fetched(address, "/metrics").await.map(|text| read(&text))
+    fetched(places, "/metrics").await.map(|text| read(&text))
 }
 
 /// Asks the door for the newest messages that it did not let through, the newest first. None as in [`ask`].
 pub async fn ask_denials(places: Option<&DoorPlaces>) -> Option<Vec<Denial>> {
-    let address = places?
-        .metrics
-        .filter(|address| address.ip().is_loopback())?;
-    let text = fetched(address, "/denials").await?;
+    let text = fetched(places, "/denials").await?;
     let (_, body) = text.split_once("\r\n\r\n")?;
     match serde_json::from_str(body) {
         Ok(denials) => Some(denials),
@@ -128,7 +122,10 @@ pub async fn ask_denials(places: Option<&DoorPlaces>) -> Option<Vec<Denial>> {
     }
 }
 
-async fn fetched(address: SocketAddr, path: &str) -> Option<String> {
+async fn fetched(places: Option<&DoorPlaces>, path: &str) -> Option<String> {
+    let address = places?
+        .metrics
+        .filter(|address| address.ip().is_loopback())?;
     match tokio::time::timeout(TIME_OUT, fetch(address, path)).await {
         Ok(Ok(text)) => Some(text),
         Ok(Err(error)) => {

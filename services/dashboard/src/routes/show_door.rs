@@ -81,11 +81,12 @@ pub async fn show_door(
     operator: Operator,
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, PageError> {
+    let (numbers, denials) = tokio::join!(door::ask(app.door.as_deref()), wanted.denials(&app));
     let page = Page {
-        denials: wanted.denials(&app).await,
-        reason: wanted.reason,
         shell: Shell::signed_in(&operator, "/door"),
-        numbers: door::ask(app.door.as_deref()).await,
+        numbers,
+        denials,
+        reason: wanted.reason,
         approvals_page: app
             .door
             .as_ref()
