@@ -56,10 +56,10 @@ pub struct Call {
     record_leaf: [u8; 32],
 }
 
-/// How a call ended, as the trail of calls holds it.
-const ANSWERED: &str = "answered";
+/// How a call ended, as the trail of calls and the numbers hold it.
+pub const ANSWERED: &str = "answered";
 /// It held another customer's canary and was answered nothing.
-const WITHHELD: &str = "withheld";
+pub const WITHHELD: &str = "withheld";
 
 impl Call {
     /// Opens the transaction, takes the session's secret, checks whose it is and spends the token.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use countersign_serve::numbers::{Counts, Seconds};
 
+use crate::call::{ANSWERED, Away, WITHHELD};
+
 /// Calls by how they ended.
 pub const CALLS: &str = "countersign_bank_mcp_calls_total";
 /// Messages that reached no tool.
@@ -23,11 +25,11 @@ impl Default for Metrics {
     fn default() -> Self {
         Self {
             calls: Counts::of(&[
-                "answered",
+                ANSWERED,
                 "refused",
-                "withheld",
-                "turn_ended",
-                "used_before",
+                WITHHELD,
+                Away::TurnEnded.text(),
+                Away::UsedBefore.text(),
             ]),
             turned_away: Counts::of(&["unauthorized", "malformed", "unavailable"]),
             took: Seconds::default(),

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::{
     Call, Refusal,
-    call::{Away, Bank, OpenError},
+    call::{ANSWERED, Away, Bank, OpenError, WITHHELD},
     canary::{self, Side},
     gate::Verified,
     metrics::Metrics,
@@ -117,7 +117,7 @@ async fn alarm(call: Call, tool: &str, side: Side) -> Answered {
         Side::Arguments => Refusal::invalid("arguments"),
         Side::Result => Refusal::new(ToolCode::Unavailable),
     };
-    ("withheld", Ok(refusal.into_result()))
+    (WITHHELD, Ok(refusal.into_result()))
 }
 
 /// How a call ended, for the numbers, and what it is answered.
@@ -147,7 +147,7 @@ async fn finish(call: Call, tool: &str, outcome: Result<Value, Refusal>) -> Answ
         Ok(()) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
             result.structured_content = Some(value);
-            ("answered", Ok(result))
+            (ANSWERED, Ok(result))
         }
         // The trail is written for a session that is live: one that ended under the call writes nothing.
         Err(error) if session::sqlstate(&error).as_deref() == Some(NOT_ALLOWED) => {
