@@ -10,7 +10,7 @@ use countersign_domain::{ConversationId, CustomerId};
 use serde::Deserialize;
 use sqlx::{Postgres, Transaction};
 
-use super::show_overview::{in_address, shown};
+use super::show_overview::{hours_back, in_address, known, shown};
 use crate::{
     app::App,
     csv,
@@ -23,8 +23,6 @@ use crate::{
 const LIST_MAX: i64 = 100;
 /// Most events in a file.
 const FILE_MAX: i64 = 10_000;
-/// Hours without a limit: ten years.
-const ALWAYS_HOURS: i32 = 24 * 3653;
 
 /// Which events the list shows; all of them without a word.
 #[derive(Debug, Default, Deserialize)]
@@ -174,7 +172,7 @@ async fn read_events(
             WHERE ($1::text IS NULL OR kind = $1) AND recorded_at > bank.bank_clock() - make_interval(hours => $2)
             ORDER BY recorded_at DESC LIMIT $3"#,
         wanted.kind,
-        wanted.hours.unwrap_or(ALWAYS_HOURS).clamp(1, ALWAYS_HOURS),
+        hours_back(wanted.hours),
         most
     )
     .fetch_all(&mut **transaction)
@@ -186,12 +184,8 @@ async fn read_events(
             kind: row.kind,
             rule: row.rule,
             count: row.number,
-            customer: row
-                .customer_id
-                .map_or_else(String::new, |id| CustomerId::from_uuid(id).to_string()),
-            conversation: row
-                .conversation_id
-                .map_or_else(String::new, |id| ConversationId::from_uuid(id).to_string()),
+            customer: known(row.customer_id.map(CustomerId::from_uuid)),
+            conversation: known(row.conversation_id.map(ConversationId::from_uuid)),
         })
         .collect())
 }

@@ -10,9 +10,8 @@ use axum::{
 use countersign_domain::{ConversationId, CustomerId};
 use serde::Deserialize;
 use sqlx::{Postgres, Transaction};
-use uuid::Uuid;
 
-use super::show_overview::{in_address, shown};
+use super::show_overview::{hours_back, in_address, known, shown};
 use crate::{
     app::App,
     csv,
@@ -25,8 +24,6 @@ use crate::{
 const LIST_MAX: i64 = 100;
 /// Most calls in a file.
 const FILE_MAX: i64 = 10_000;
-/// Longest look back, in hours: ten years.
-const ALWAYS_HOURS: i32 = 24 * 3653;
 
 /// Which calls; all of them without a word.
 #[derive(Debug, Default, Deserialize)]
@@ -169,21 +166,19 @@ async fn read(
         wanted.tool,
         wanted.outcome,
         wanted.conversation.map(|conversation| conversation.uuid()),
-        wanted.hours.unwrap_or(ALWAYS_HOURS).clamp(1, ALWAYS_HOURS),
+        hours_back(wanted.hours),
         most
     )
     .fetch_all(&mut **transaction)
     .await?;
-    let customer = |id: Uuid| CustomerId::from_uuid(id).to_string();
-    let conversation = |id: Uuid| ConversationId::from_uuid(id).to_string();
     Ok(rows
         .into_iter()
         .map(|row| Line {
             recorded: shown(row.recorded_at),
             tool: row.tool,
             outcome: row.outcome,
-            customer: row.customer_id.map_or_else(String::new, customer),
-            conversation: row.conversation_id.map_or_else(String::new, conversation),
+            customer: known(row.customer_id.map(CustomerId::from_uuid)),
+            conversation: known(row.conversation_id.map(ConversationId::from_uuid)),
             receipt: hex::encode(row.record_leaf),
         })
         .collect())

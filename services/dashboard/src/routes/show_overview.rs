@@ -247,6 +247,17 @@ pub fn in_address(name: &str, value: Option<&str>) -> Option<String> {
         .map(|value| format!("{name}={value}"))
 }
 
+/// How many hours a list goes back: as many as were asked for, and ten years without a word.
+pub fn hours_back(hours: Option<i32>) -> i32 {
+    const ALWAYS: i32 = 24 * 3653;
+    hours.unwrap_or(ALWAYS).clamp(1, ALWAYS)
+}
+
+/// An id in text; nothing where nobody is known.
+pub fn known(id: Option<impl ToString>) -> String {
+    id.map_or_else(String::new, |id| id.to_string())
+}
+
 /// A moment as an operator reads it, in UTC.
 pub fn shown(moment: OffsetDateTime) -> String {
     let moment = moment.to_offset(time::UtcOffset::UTC);
