@@ -1,5 +1,5 @@
-//! `GET /find?q=…`: a request by its id, its receipt's address, its receipt's short code the leaf of one of its events, or the
-//! leaf of a call in the door's record.
+//! `GET /find?q=…`: a request by its id, its receipt's address, its receipt's short code or the leaf of one of its events; a
+//! call by its leaf in the door's record.
 
 use axum::{
     extract::{Query, State},
@@ -24,7 +24,7 @@ pub struct Wanted {
     q: String,
 }
 
-/// Goes to the request.
+/// Goes to the request, or to the calls of the conversation that a call's receipt is of.
 ///
 /// # Errors
 /// [`PageError::NotFound`] when nothing has this id or code.
