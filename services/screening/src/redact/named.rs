@@ -262,12 +262,11 @@ pub(super) fn credentials(text: &[u8], scheme: Range<usize>) -> Option<Range<usi
         end -= 1;
     }
     let token = &text[start..end];
-    let is_secret = match &text[scheme.start..scheme.start + 2] {
-        b"ba" | b"Ba" | b"BA" | b"bA" => is_basic(token),
-        b"to" | b"To" | b"TO" | b"tO" => {
-            is_behind_its_header(text, scheme.start) && is_bearer(token)
-        }
-        b"co" | b"Co" | b"CO" | b"cO" => return cookie(text, start),
+    let begins = [text[scheme.start], text[scheme.start + 1]];
+    let is_secret = match &begins.map(|byte| byte.to_ascii_lowercase()) {
+        b"ba" => is_basic(token),
+        b"to" => is_behind_its_header(text, scheme.start) && is_bearer(token),
+        b"co" => return cookie(text, start),
         _ => is_bearer(token),
     };
     is_secret.then_some(start..end)
