@@ -93,8 +93,7 @@ export async function call(path: string, body: unknown, draft: () => string, sig
 
 /** Asks the bank for something as this chat. An ended session reloads once and throws. */
 export async function ask<T>(path: string, draft: () => string): Promise<T> {
-  const { body: _, ...rest } = post(null);
-  return (await (await answered(path, { ...rest, method: "GET" }, draft)).json()) as T;
+  return (await (await answered(path, { ...SAFE, method: "GET" }, draft)).json()) as T;
 }
 
 async function answered(path: string, init: RequestInit, draft: () => string): Promise<Response> {
@@ -114,16 +113,11 @@ async function answered(path: string, init: RequestInit, draft: () => string): P
   return answer;
 }
 
+/** What every request of the chat has in common. */
+const SAFE: RequestInit = { cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "same-origin" };
+
 function post(body: unknown): RequestInit {
-  return {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-    cache: "no-store",
-    credentials: "omit",
-    redirect: "error",
-    referrerPolicy: "same-origin",
-  };
+  return { ...SAFE, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 }
 
 async function refused(answer: Response): Promise<Refused> {

@@ -46,8 +46,7 @@ export async function call(path, body, draft, signal) {
 }
 /** Asks the bank for something as this chat. An ended session reloads once and throws. */
 export async function ask(path, draft) {
-    const { body: _, ...rest } = post(null);
-    return (await (await answered(path, { ...rest, method: "GET" }, draft)).json());
+    return (await (await answered(path, { ...SAFE, method: "GET" }, draft)).json());
 }
 async function answered(path, init, draft) {
     if (bearer === null)
@@ -67,16 +66,10 @@ async function answered(path, init, draft) {
     history.replaceState(null, "");
     return answer;
 }
+/** What every request of the chat has in common. */
+const SAFE = { cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "same-origin" };
 function post(body) {
-    return {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-        cache: "no-store",
-        credentials: "omit",
-        redirect: "error",
-        referrerPolicy: "same-origin",
-    };
+    return { ...SAFE, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 }
 async function refused(answer) {
     let code = null;
