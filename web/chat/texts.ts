@@ -1,12 +1,10 @@
 // What the page itself says, in the customer's language. English is written here; the other sentences come with the page.
 
 interface Language {
-  readonly group: string;
-  readonly point: string;
   readonly sentences: Readonly<Record<string, string>>;
 }
 
-const ENGLISH: Language = { group: ",", point: ".", sentences: {} };
+const ENGLISH: Language = { sentences: {} };
 
 function ofPage(): Language {
   const element = typeof document === "undefined" ? null : document.getElementById("sentences");
@@ -15,9 +13,6 @@ function ofPage(): Language {
 }
 
 const language = ofPage();
-
-/** How amounts are written: what stands between thousands, and before decimals. */
-export const MARKS = { group: language.group, point: language.point } as const;
 
 /** A sentence in the page's language, with its values put in. */
 export function t(english: string, values: Readonly<Record<string, string | number>> = {}): string {

@@ -1,5 +1,5 @@
 // What the page itself says, in the customer's language. English is written here; the other sentences come with the page.
-const ENGLISH = { group: ",", point: ".", sentences: {} };
+const ENGLISH = { sentences: {} };
 function ofPage() {
     const element = typeof document === "undefined" ? null : document.getElementById("sentences");
     if (element === null)
@@ -7,8 +7,6 @@ function ofPage() {
     return JSON.parse(element.textContent ?? "");
 }
 const language = ofPage();
-/** How amounts are written: what stands between thousands, and before decimals. */
-export const MARKS = { group: language.group, point: language.point };
 /** A sentence in the page's language, with its values put in. */
 export function t(english, values = {}) {
     const sentence = Object.hasOwn(language.sentences, english) ? (language.sentences[english] ?? english) : english;
