@@ -20,37 +20,18 @@ const AFTER_FAILURE: Duration = Duration::from_secs(2);
 
 /// Credits payees inside the bank and posts what is due, for ever. Over an older copy nothing is: it may have left already.
 pub async fn post(pool: PgPool, pages: PgPool, log: Arc<LogMemory>) {
-    repeat("poster", TURN, async || {
-        if stands(&pages, &log).await? {
-            poster::turn(&pool).await?;
-        }
-        Ok::<_, LoopError>(())
-    })
-    .await;
-}
-
-async fn stands(pages: &PgPool, log: &LogMemory) -> Result<bool, sqlx::Error> {
-    log.stands(&mut *pages.acquire().await?).await
+    repeat_over_the_remembered("poster", &pages, &log, async || poster::turn(&pool).await).await;
 }
 
 /// Expires what nobody confirmed in time, for ever. Over an older copy nothing is: a raise of a limit may have been stopped.
 pub async fn sweep(pool: PgPool, pages: PgPool, log: Arc<LogMemory>) {
-    repeat("sweeper", TURN, async || {
-        if stands(&pages, &log).await? {
-            sweeper::turn(&pool).await?;
-        }
-        Ok::<_, LoopError>(())
-    })
-    .await;
+    repeat_over_the_remembered("sweeper", &pages, &log, async || sweeper::turn(&pool).await).await;
 }
 
 /// Lets held payments go whose time has come, for ever.
 pub async fn release(pool: PgPool, pages: PgPool, log: Arc<LogMemory>) {
-    repeat("releaser", TURN, async || {
-        if stands(&pages, &log).await? {
-            releaser::turn(&pool, &pages, &mut new_secret, &log).await?;
-        }
-        Ok::<_, LoopError>(())
+    repeat_over_the_remembered("releaser", &pages, &log, async || {
+        releaser::turn(&pool, &pages, &mut new_secret, &log).await
     })
     .await;
 }
@@ -73,7 +54,7 @@ pub async fn notarise(
     log: Arc<LogMemory>,
 ) {
     repeat("notary", NOTARY_TURN, async || {
-        let newest = notary::turn(&pool, &signer, &log).await?.newest;
+        let newest = notary::turn(&pool, &signer, &log).await?;
         if let Some(newest) = newest.filter(|newest| Some(*newest) != log.head()) {
             remembered.keep(newest).map_err(|error| {
                 LoopError::Log(format!(
@@ -81,6 +62,24 @@ pub async fn notarise(
                 ))
             })?;
             log.remember(newest);
+        }
+        Ok::<_, LoopError>(())
+    })
+    .await;
+}
+
+/// Takes turns for ever, each over a database that has what is remembered of the log; else it is left out.
+async fn repeat_over_the_remembered<F, T>(
+    name: &'static str,
+    pages: &PgPool,
+    log: &LogMemory,
+    turn: impl Fn() -> F,
+) where
+    F: Future<Output = Result<T, LoopError>>,
+{
+    repeat(name, TURN, async || {
+        if log.stands(&mut *pages.acquire().await?).await? {
+            turn().await?;
         }
         Ok::<_, LoopError>(())
     })

@@ -18,16 +18,8 @@ const BATCH: i64 = 500;
 /// The lock that two notaries take turns with. It orders the log's writers only; no money hangs on it.
 const NOTARY_LOCK: i64 = 0x6e6f_7461_7279;
 
-/// What came of one turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// How many events were placed.
-    pub placed: usize,
-    /// The newest head of the log, signed now or seen; nothing where there is none, or the database is not the remembered one.
-    pub newest: Option<LogHead>,
-}
-
-/// One turn with the pool of role `notary`. What it answers as newest is for the caller to keep ([`LogMemory::remember`]).
+/// One turn with the pool of role `notary`. Returns the newest head of the log, signed now or seen, for the caller to keep
+/// ([`LogMemory::remember`]); nothing where there is none, or the database is not the remembered one.
 ///
 /// # Errors
 /// When the database fails or the stored log does not fit itself.
@@ -35,17 +27,14 @@ pub async fn turn(
     pool: &PgPool,
     signer: &LogSigner,
     memory: &LogMemory,
-) -> Result<Turn, LoopError> {
+) -> Result<Option<LogHead>, LoopError> {
     let mut transaction = pool.begin().await?;
     if !memory.look(&mut transaction).await? {
         // What was noticed stays, for a person of the bank.
         transaction.commit().await?;
-        return Ok(Turn {
-            placed: 0,
-            newest: None,
-        });
+        return Ok(None);
     }
-    let placed = gather(&mut transaction, signer).await?;
+    gather(&mut transaction, signer).await?;
     let newest = sqlx::query!(
         "SELECT tree_size, root_hash FROM bank.log_checkpoint ORDER BY tree_size DESC LIMIT 1"
     )
@@ -55,13 +44,14 @@ pub async fn turn(
     .transpose()
     .map_err(|error| LoopError::Log(error.to_string()))?;
     transaction.commit().await?;
-    Ok(Turn { placed, newest })
+    Ok(newest)
 }
 
+/// Places the events that wait, and signs the head over them; nothing where none does, or another notary is at it.
 async fn gather(
     transaction: &mut Transaction<'static, Postgres>,
     signer: &LogSigner,
-) -> Result<usize, LoopError> {
+) -> Result<(), LoopError> {
     let mine = sqlx::query_scalar!(
         r#"SELECT pg_try_advisory_xact_lock($1) AS "mine!""#,
         NOTARY_LOCK
@@ -69,7 +59,7 @@ async fn gather(
     .fetch_one(&mut **transaction)
     .await?;
     if !mine {
-        return Ok(0);
+        return Ok(());
     }
     // The log's own events have no customer.
     let events = sqlx::query!(
@@ -83,7 +73,7 @@ async fn gather(
     .fetch_all(&mut **transaction)
     .await?;
     if events.is_empty() {
-        return Ok(0);
+        return Ok(());
     }
     let size = sqlx::query_scalar!(
         r#"SELECT coalesce(max(tree_size), 0) AS "size!" FROM bank.log_checkpoint"#
@@ -98,7 +88,6 @@ async fn gather(
     let mut tree = Compact::load(size, |node| stored.get(&(node.level, node.index)).copied())
         .map_err(|error| LoopError::Log(error.to_string()))?;
 
-    let placed = events.len();
     let mut levels: Vec<i16> = Vec::new();
     let mut indexes: Vec<i64> = Vec::new();
     let mut hashes: Vec<Vec<u8>> = Vec::new();
@@ -143,7 +132,7 @@ async fn gather(
     )
     .execute(&mut **transaction)
     .await?;
-    Ok(placed)
+    Ok(())
 }
 
 /// Gives an event its place; says whether it had none.
