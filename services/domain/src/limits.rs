@@ -34,6 +34,14 @@ pub struct Payment {
     pub first_after: Option<MinorUnits>,
 }
 
+/// What went to new payees already, all of them together, from what went to each: [`Payment::first_after`] of a payment to one of them.
+/// A sum that cannot be represented leaves room for nothing.
+pub fn sent_to_new(each: impl IntoIterator<Item = MinorUnits>) -> MinorUnits {
+    each.into_iter()
+        .try_fold(MinorUnits::ZERO, MinorUnits::checked_add)
+        .unwrap_or(MinorUnits::MAX)
+}
+
 /// Checks payments of one action against the limits; the first broken rule is returned.
 ///
 /// Money that only waits counts against the pending total, not against the day: what was sent

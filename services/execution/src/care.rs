@@ -1,11 +1,13 @@
 //! Care with payees: what the bank says and asks before money goes to somebody new.
 //!
-//! A payee is new until some time after their first payment. Meanwhile what went to them counts together against the limit of
-//! a first payment; half of it where the account is in another name. Then the customer also types the end of the account
-//! number, and says what the payment is for, as with a payment that takes a large share of the account. Every text is the bank's
-//! own; its code stands in the record.
+//! A payee is new until some time after their first payment. Meanwhile what went to all who are new counts together against the
+//! limit of a first payment; to one whose account is in another name no more than half of it goes. Then the customer also types
+//! the end of the account number, and says what the payment is for, as with a payment that takes a large share of the account.
+//! Every text is the bank's own; its code stands in the record.
 
-use countersign_domain::{ActionKind, MinorUnits, Money, NameCheck, PayeeId, text::last_four};
+use countersign_domain::{
+    ActionKind, MinorUnits, Money, NameCheck, PayeeId, limits, text::last_four,
+};
 use countersign_store::action::{StoredAction, StoredLine};
 
 use crate::{
@@ -192,15 +194,8 @@ pub(crate) fn sent(action: &StoredAction, payee: &PayeeFact, facts: &Facts) -> M
 
 /// What went to all new payees already, in the currency of the action: they share one first payment.
 pub(crate) fn sent_to_new(action: &StoredAction, facts: &Facts) -> MinorUnits {
-    facts
-        .payees
-        .iter()
-        .filter(|payee| payee.is_new)
-        .try_fold(MinorUnits::ZERO, |sum, payee| {
-            sum.checked_add(sent(action, payee, facts))
-        })
-        // A sum that does not fit leaves room for nothing.
-        .unwrap_or(MinorUnits::MAX)
+    let new = facts.payees.iter().filter(|payee| payee.is_new);
+    limits::sent_to_new(new.map(|payee| sent(action, payee, facts)))
 }
 
 /// What the bank says about one payee before money goes to them.

@@ -18,7 +18,7 @@ pub enum LimitName {
     PerDay,
     /// What may wait at one time.
     PendingTotal,
-    /// What a first payment to somebody new may be.
+    /// What may go to new payees, all of them together, while they are new.
     FirstPayment,
     /// Above what a payment wants the passkey.
     StepUpOver,

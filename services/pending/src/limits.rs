@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use countersign_domain::{
     ActionKind, MinorUnits, PayeeId, ToolCode,
-    limits::{Limits, Payment, Used, check},
+    limits::{Limits, Payment, Used, check, sent_to_new},
 };
 use countersign_store::{
     StoredVersion,
@@ -61,11 +61,7 @@ fn payments(
     facts: &Facts,
     still_new: &HashMap<PayeeId, MinorUnits>,
 ) -> Vec<Payment> {
-    // A sum that does not fit leaves room for nothing.
-    let sent = still_new
-        .values()
-        .try_fold(MinorUnits::ZERO, |sum, sent| sum.checked_add(*sent))
-        .unwrap_or(MinorUnits::MAX);
+    let sent = sent_to_new(still_new.values().copied());
     let new = |payee: PayeeId| {
         let never_paid = facts.payee(payee).is_none_or(|payee| payee.payments == 0);
         (never_paid || still_new.contains_key(&payee)).then_some(sent)
