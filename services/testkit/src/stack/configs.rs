@@ -80,8 +80,8 @@ impl Facts<'_> {
         Ok(far.collect::<Vec<_>>().join("\n"))
     }
 
-    /// The config of `service`, without its `listen`.
-    pub(super) fn config(&self, service: Service, log_directory: &Path) -> anyhow::Result<Value> {
+    /// The config of `service`, without its `listen`. What it keeps is in `own_folder`.
+    pub(super) fn config(&self, service: Service, own_folder: &Path) -> anyhow::Result<Value> {
         let keys = self.keys;
         Ok(match service {
             Service::Panel => json!({
@@ -98,7 +98,7 @@ impl Facts<'_> {
                 "bank_phone": "+00 000 0100",
                 "notary_database_url": self.logins.url("notary")?,
                 "notary_key": keys.notary,
-                "state_folder": log_directory,
+                "state_folder": own_folder,
                 "log_origin": BANK_LOG,
                 "sign_in": self.sign_in(Service::Panel),
                 "demo": self.provider.is_none().then(|| json!({"customers": self.customers.iter()
@@ -124,7 +124,7 @@ impl Facts<'_> {
                 "session_keys": [keys::public(&keys.session)?],
                 "request_key": keys.request,
                 "receipt_key": keys.receipt,
-                "log_directory": log_directory,
+                "log_directory": own_folder,
                 "log_origin": DOOR_LOG,
             }),
             Service::BankMcp => json!({

@@ -122,19 +122,9 @@ impl Siege {
         self.ada.open_card().await
     }
 
-    /// A digest of every row that an attack must leave alone.
+    /// The digests of this bank.
     pub async fn what_counts(&self) -> anyhow::Result<BTreeMap<&'static str, String>> {
-        let mut found = BTreeMap::new();
-        for table in WHAT_COUNTS {
-            let sql = format!(
-                "SELECT count(*) AS rows, md5(string_agg(t::text, '|' ORDER BY t::text)) AS digest FROM bank.{table} t"
-            );
-            found.insert(
-                table,
-                self.bank.database().query_json(&sql).await?.to_string(),
-            );
-        }
-        Ok(found)
+        what_counts(&self.bank).await
     }
 
     pub fn addresses(&self, service: Service) -> Vec<String> {
@@ -145,7 +135,7 @@ impl Siege {
     /// Files and folders that are not the agent's.
     pub async fn private_paths(&self) -> anyhow::Result<Vec<String>> {
         let folder = self.bank.folder();
-        let mut paths: Vec<String> = ["keys", "logs", "door-log"]
+        let mut paths: Vec<String> = ["keys", "logs", "door-log", "panel-state"]
             .iter()
             .map(|name| folder.join(name))
             .chain(
@@ -195,6 +185,18 @@ impl Siege {
         let (_, folder) = url.split_once("?host=")?;
         Some(format!("{folder}/.s.PGSQL.5432"))
     }
+}
+
+/// A digest of every row that an attack must leave alone.
+pub async fn what_counts(bank: &Bank) -> anyhow::Result<BTreeMap<&'static str, String>> {
+    let mut found = BTreeMap::new();
+    for table in WHAT_COUNTS {
+        let sql = format!(
+            "SELECT count(*) AS rows, md5(string_agg(t::text, '|' ORDER BY t::text)) AS digest FROM bank.{table} t"
+        );
+        found.insert(table, bank.database().query_json(&sql).await?.to_string());
+    }
+    Ok(found)
 }
 
 /// A tool's structured content.
