@@ -16,7 +16,7 @@ use crate::{
     speech::{CUES, LIGHT},
     tags::Tags,
     telling::tells_of_named,
-    tokens::{Kind, Token, is_negation},
+    tokens::{Kind, Token, is_negation, is_sum},
 };
 
 /// Words beside values that make them no correction.
@@ -137,20 +137,8 @@ fn denies_what_follows(piece: &[Token]) -> bool {
     reason = "nothing to read and not to be read are different answers"
 )]
 fn values_of(context: &Context, piece: &[Token], cued: bool) -> Option<Option<Vec<Value>>> {
-    let is_money = |at: usize| match &piece[at].kind {
-        Kind::Amount(amount) => {
-            let counts = piece
-                .get(at + 1)
-                .is_some_and(|next| next.is_unknown() || next.has(Tags::UNIT));
-            amount.currency.is_some() || !counts
-        }
-        _ => false,
-    };
-    let is_payee = |token: &Token| {
-        context
-            .meaning(token)
-            .is_some_and(|meaning| !meaning.payees.is_empty())
-    };
+    let is_money = |at: usize| is_sum(piece, at, Tags::UNIT);
+    let is_payee = |token: &Token| context.names_payee(token);
     if !(0..piece.len()).any(|at| is_money(at) || is_payee(&piece[at])) {
         return Some(None);
     }

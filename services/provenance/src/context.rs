@@ -52,6 +52,12 @@ impl Context<'_> {
             .fold(Signs::NONE, |signs, sign| signs.union(sign.signs))
     }
 
+    /// Whether a token names somebody who may be paid.
+    pub(crate) fn names_payee(&self, token: &Token) -> bool {
+        self.meaning(token)
+            .is_some_and(|meaning| !meaning.payees.is_empty())
+    }
+
     /// Whether a place lies inside a turn of phrase with one of some signs, behind its first word.
     pub(crate) fn is_inside(&self, at: usize, signs: Signs) -> bool {
         self.near(at)

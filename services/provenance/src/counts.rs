@@ -43,16 +43,6 @@ pub(crate) fn mask_code(tokens: &mut [Token], folded: &Folded, at: usize) {
     if !is_sigla(&tokens[at]) {
         return;
     }
-    // Words in capitals that are known: somebody writes everything so.
-    let shouted = tokens.iter().filter(|token| {
-        token.kind == Kind::Word
-            && !token.tags.is_empty()
-            && token.end - token.start > 1
-            && (token.start..token.end).all(|byte| folded.capital(byte))
-    });
-    if shouted.count() > SHOUTED_WORDS_MAX {
-        return;
-    }
     let mut digits = None;
     let hyphened = tokens
         .get(at + 1)
@@ -68,10 +58,19 @@ pub(crate) fn mask_code(tokens: &mut [Token], folded: &Folded, at: usize) {
         digits = Some(at - 1);
     }
     let Some(first) = digits else { return };
+    // Words in capitals that are known: somebody writes everything so.
+    let shouted = tokens.iter().filter(|token| {
+        token.kind == Kind::Word
+            && !token.tags.is_empty()
+            && token.end - token.start > 1
+            && (token.start..token.end).all(|byte| folded.capital(byte))
+    });
+    if shouted.take(SHOUTED_WORDS_MAX + 1).count() > SHOUTED_WORDS_MAX {
+        return;
+    }
     let mut code = first;
     loop {
-        tokens[code].kind = Kind::Masked;
-        tokens[code].tags = Tags::NONE;
+        tokens[code].mask();
         // "2024/318"
         let joined = tokens
             .get(code + 1)
@@ -122,8 +121,7 @@ pub(crate) fn count_company(tokens: &mut [Token], at: usize) {
             .take_while(ends)
             .any(speaks_of_paying);
     if !pays {
-        tokens[at + 1].kind = Kind::Masked;
-        tokens[at + 1].tags = Tags::NONE;
+        tokens[at + 1].mask();
     }
 }
 
@@ -232,8 +230,7 @@ pub(crate) fn mask_count(tokens: &mut [Token], at: usize) {
             .any(|token| matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some()))
     };
     if counts && summed() {
-        tokens[at].kind = Kind::Masked;
-        tokens[at].tags = Tags::NONE;
+        tokens[at].mask();
     }
 }
 

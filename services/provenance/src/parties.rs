@@ -103,11 +103,7 @@ impl Scan<'_, '_> {
                 && !self.context.belongs_to(other, Signs::PAST);
             other.is_unknown() && !small
                 || other.kind == Kind::Quoted
-                || matches!(other.kind, Kind::Name { .. })
-                    && self
-                        .context
-                        .meaning(other)
-                        .is_some_and(|meaning| !meaning.payees.is_empty())
+                || matches!(other.kind, Kind::Name { .. }) && self.context.names_payee(other)
         };
         // "the wife of Bob"
         let relative = self.tags(at.wrapping_sub(1)).has(Tags::OF)

@@ -245,11 +245,7 @@ fn speaks_of_named(context: &Context, piece: &[Token]) -> bool {
                 || token.kind == Kind::Word
                     && token.has(LIGHT.union(Tags::DET).union(Tags::TO).union(Tags::FOR)))
         })
-        .is_some_and(|first| {
-            context
-                .meaning(first)
-                .is_some_and(|meaning| !meaning.payees.is_empty())
-        })
+        .is_some_and(|first| context.names_payee(first))
 }
 
 /// Whether the customer says a few words of himself.

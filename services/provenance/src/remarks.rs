@@ -13,7 +13,7 @@ use crate::{
     speech::LIGHT,
     tags::Tags,
     telling::writes_reference,
-    tokens::{Kind, Token, is_negation},
+    tokens::{Kind, Token, is_negation, is_sum},
 };
 
 /// Whether a negation stands in words that are not known to be harmless.
@@ -51,17 +51,8 @@ impl Remark {
             .iter()
             .filter(|token| !token.has(LIGHT) && !matches!(token.kind, Kind::Mark(_)))
             .collect();
-        let money = clause.iter().enumerate().any(|(at, token)| {
-            let counts = clause
-                .get(at + 1)
-                .is_some_and(|next| next.is_unknown() || next.has(Tags::PERSON));
-            matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some() || !counts)
-        });
-        let payee = clause.iter().any(|token| {
-            context
-                .meaning(token)
-                .is_some_and(|meaning| !meaning.payees.is_empty())
-        });
+        let money = (0..clause.len()).any(|at| is_sum(clause, at, Tags::PERSON));
+        let payee = clause.iter().any(|token| context.names_payee(token));
         let act = Tags::IT
             .union(Tags::PAY_NOUN)
             .union(Tags::PRONOUN)
@@ -214,10 +205,7 @@ pub(crate) fn bearing(context: &Context, clause: &[Token], signs: Signs) -> Opti
     let to_somebody = clause
         .windows(2)
         .any(|pair| pair[0].kind == Kind::Word && pair[0].has(Tags::TO) && pair[1].is_unknown());
-    let money = clause.iter().enumerate().any(|(at, token)| {
-        let counts = clause.get(at + 1).is_some_and(Token::is_unknown);
-        matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some() || !counts)
-    });
+    let money = (0..clause.len()).any(|at| is_sum(clause, at, Tags::NONE));
     let doubted = clause
         .iter()
         .any(|token| token.kind == Kind::Word && token.has(doubts) && !token.has(Tags::AFFIRM));
@@ -300,18 +288,8 @@ fn of_us(context: &Context, clause: &[Token], signs: Signs) -> bool {
     together && things <= WORDS_MAX
 }
 
-/// Whether a remark names a sum beside somebody to pay or behind a verb that states it: it competes with what was asked.
+/// Whether a remark names a sum beside somebody to pay: it competes with what was asked.
 fn competes(context: &Context, clause: &[Token]) -> bool {
-    let sum = clause.iter().enumerate().any(|(at, token)| {
-        let counts = clause
-            .get(at + 1)
-            .is_some_and(|next| next.is_unknown() || next.has(Tags::UNIT));
-        matches!(&token.kind, Kind::Amount(amount) if amount.currency.is_some() || !counts)
-    });
-    let payee = clause.iter().any(|token| {
-        context
-            .meaning(token)
-            .is_some_and(|meaning| !meaning.payees.is_empty())
-    });
-    sum && payee
+    (0..clause.len()).any(|at| is_sum(clause, at, Tags::UNIT))
+        && clause.iter().any(|token| context.names_payee(token))
 }

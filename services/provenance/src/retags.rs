@@ -24,8 +24,7 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
             if let Some(years) = tokens.get_mut(behind).filter(
                 |next| matches!(&next.kind, Kind::Amount(amount) if amount.currency.is_none()),
             ) {
-                years.kind = Kind::Masked;
-                years.tags = Tags::NONE;
+                years.mask();
             }
             continue;
         }
@@ -58,13 +57,7 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
             None
         };
         if let Some(tags) = whole {
-            for token in tokens[from..]
-                .iter_mut()
-                .take_while(|token| token.start < sign.end)
-                .filter(|token| token.kind == Kind::Word)
-            {
-                token.tags = tags;
-            }
+            tag_words(&mut tokens[from..], sign.end, tags);
             continue;
         }
         if sign.signs.has(Signs::COURTESY) {
@@ -79,13 +72,7 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
             if led {
                 continue;
             }
-            for token in tokens[from..]
-                .iter_mut()
-                .take_while(|token| token.start < sign.end)
-                .filter(|token| token.kind == Kind::Word)
-            {
-                token.tags = Tags::FILLER;
-            }
+            tag_words(&mut tokens[from..], sign.end, Tags::FILLER);
             continue;
         }
         if sign.signs.has(Signs::OWES_AMOUNT)
@@ -121,13 +108,7 @@ pub(crate) fn retag(tokens: &mut [Token], signs: &[Sign]) {
         if sign.signs.has(Signs::ASKS)
             && !tokens[from..].iter().take(16).any(|token| reminds(&token))
         {
-            for token in tokens[from..]
-                .iter_mut()
-                .take_while(|token| token.start < sign.end)
-                .filter(|token| token.kind == Kind::Word)
-            {
-                token.tags = Tags::FRAME;
-            }
+            tag_words(&mut tokens[from..], sign.end, Tags::FRAME);
         }
     }
 }
@@ -206,11 +187,17 @@ fn close_talk(tokens: &mut [Token], from: usize, to: usize) {
     if words < WORDS_MIN || !closes || !talk || denies && !parted && behind - from < WORDS_MIN {
         return;
     }
-    for token in tokens[from..behind]
+    tag_words(&mut tokens[from..], to, Tags::FILLER);
+}
+
+/// Puts the words that begin before a place into one class.
+fn tag_words(tokens: &mut [Token], to: usize, tags: Tags) {
+    for token in tokens
         .iter_mut()
+        .take_while(|token| token.start < to)
         .filter(|token| token.kind == Kind::Word)
     {
-        token.tags = Tags::FILLER;
+        token.tags = tags;
     }
 }
 

@@ -111,6 +111,21 @@ impl Token {
     pub(crate) fn is_unknown(&self) -> bool {
         self.kind == Kind::Word && self.tags.is_empty()
     }
+
+    /// Makes it something that is no value and no word.
+    pub(crate) fn mask(&mut self) {
+        self.kind = Kind::Masked;
+        self.tags = Tags::NONE;
+    }
+}
+
+/// Whether money stands at a place: an amount with its currency, or one that counts nothing, neither an unknown word
+/// behind it nor one of `counted`.
+pub(crate) fn is_sum(tokens: &[Token], at: usize, counted: Tags) -> bool {
+    let counts = tokens
+        .get(at + 1)
+        .is_some_and(|next| next.is_unknown() || next.has(counted));
+    matches!(&tokens[at].kind, Kind::Amount(amount) if amount.currency.is_some() || !counts)
 }
 
 /// How numbers are read in this conversation.

@@ -23,35 +23,12 @@ const GUESS_TOKENS_MAX: usize = 6;
 /// Opens the sums of what a sentence asks where its words leave them unsettled.
 pub(crate) fn open(context: &Context, sentence: &Sentence, said: &mut Vec<Said>) {
     let tokens = &context.tokens[sentence.tokens.clone()];
-    let signs = context.signs(tokens);
     let goes_on = another_choice(tokens);
-    let guessed = signs.has(Signs::GUESS) || guesses_behind(context, tokens);
+    let guessed = context.signs(tokens).has(Signs::GUESS) || guesses_behind(context, tokens);
     if is_choice(tokens) || goes_on || guessed {
-        for one in said.iter_mut() {
-            each_pair(&mut one.act, &mut |pairs| {
-                for pair in pairs {
-                    unsettle(pair, Reason::AmbiguousAmount);
-                }
-            });
-        }
+        open_all(said);
     }
-    if signs.has(Signs::RATE) {
-        let rates = rates(context, tokens);
-        for one in said.iter_mut() {
-            each_pair(&mut one.act, &mut |pairs| {
-                // "20 each to Bob and Carol" says how much goes to whom.
-                let several = pairs.iter().filter(|pair| pair.payee.is_some()).count() > 1;
-                for pair in pairs.iter_mut().filter(|_| !several) {
-                    let rated = pair
-                        .amount
-                        .is_some_and(|amount| rates.iter().any(|rate| meet(rate, &amount.at.span)));
-                    if rated {
-                        unsettle(pair, Reason::Computed);
-                    }
-                }
-            });
-        }
-    }
+    open_rated(context, tokens, said);
     // "Send Bob 15 each for 2 tickets": one payee, so each of something else.
     let each = tokens
         .iter()
@@ -99,12 +76,18 @@ pub(crate) fn open(context: &Context, sentence: &Sentence, said: &mut Vec<Said>)
 
 /// Opens the prices for each that an order takes from the words before it ("Bob gets 12 an hour, … pay him").
 pub(crate) fn open_told(context: &Context, said: &mut [Said]) {
-    if !context.signs(context.tokens).has(Signs::RATE) {
+    open_rated(context, context.tokens, said);
+}
+
+/// Opens the sums that some tokens make a price for each of several.
+fn open_rated(context: &Context, tokens: &[Token], said: &mut [Said]) {
+    if !context.signs(tokens).has(Signs::RATE) {
         return;
     }
-    let rates = rates(context, context.tokens);
+    let rates = rates(context, tokens);
     for one in said {
         each_pair(&mut one.act, &mut |pairs| {
+            // "20 each to Bob and Carol" says how much goes to whom.
             let several = pairs.iter().filter(|pair| pair.payee.is_some()).count() > 1;
             for pair in pairs.iter_mut().filter(|_| !several) {
                 let rated = pair.amount.is_some_and(|amount| {
@@ -121,9 +104,13 @@ pub(crate) fn open_told(context: &Context, said: &mut [Said]) {
 
 /// Opens all that a message asks where it leaves the choice to another ("whichever you like").
 pub(crate) fn open_choice(context: &Context, said: &mut [Said]) {
-    if !context.signs(context.tokens).has(Signs::CHOICE) {
-        return;
+    if context.signs(context.tokens).has(Signs::CHOICE) {
+        open_all(said);
     }
+}
+
+/// Opens every sum.
+fn open_all(said: &mut [Said]) {
     for one in said {
         each_pair(&mut one.act, &mut |pairs| {
             for pair in pairs {
