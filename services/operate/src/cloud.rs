@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::edges::{Edges, End, RELAY_PORT};
-use crate::files;
+use crate::{files, source};
 
 /// Where the template stands.
 pub const FILE: &str = "docs/deploy/cloud/template.yaml";
@@ -111,23 +111,8 @@ impl Template {
                 );
             }
         }
+        Edges::agree(&leaving, &arriving, |_| false)?;
         let mut edges = Edges::default();
-        for edge in leaving.0.iter().filter(|edge| edge.1 != End::Outside) {
-            ensure!(
-                arriving.0.contains(edge),
-                "{} may call {}, which does not let it in",
-                edge.0,
-                edge.1
-            );
-        }
-        for edge in &arriving.0 {
-            ensure!(
-                leaving.0.contains(edge),
-                "{} lets {} in, which may not call it",
-                edge.1,
-                edge.0
-            );
-        }
         for edge in leaving.0 {
             if let End::Named(to) = &edge.1 {
                 match to.as_str() {
@@ -297,14 +282,7 @@ fn end(group: &Value) -> anyhow::Result<End> {
         .as_str()
         .and_then(|name| name.strip_suffix("Group"));
     let name = name.with_context(|| format!("{group} is a group of this template"))?;
-    let mut spelt = String::new();
-    for (index, letter) in name.char_indices() {
-        if letter.is_ascii_uppercase() && index > 0 {
-            spelt.push('-');
-        }
-        spelt.push(letter.to_ascii_lowercase());
-    }
-    Ok(End::named(&spelt))
+    Ok(End::named(&source::kebab(name)))
 }
 
 fn port(rule: &Value) -> anyhow::Result<u16> {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use anyhow::ensure;
+
 /// Where PostgreSQL listens.
 pub const DATABASE_PORT: u16 = 5432;
 /// Where the passage to a hosted model listens.
@@ -57,6 +59,35 @@ impl Edges {
     /// One may reach beyond the bank.
     pub fn add_outside(&mut self, from: End) {
         self.0.insert((from, End::Outside, 0));
+    }
+
+    /// Checks that both ends of every connection agree to it: what the callers' side lets leave, the other side lets arrive.
+    /// `one_sided` says of which callers only the receiving end is written down; what leaves the bank has one end here.
+    ///
+    /// # Errors
+    /// When only one end allows a connection.
+    pub fn agree(
+        leaving: &Self,
+        arriving: &Self,
+        one_sided: impl Fn(&End) -> bool,
+    ) -> anyhow::Result<()> {
+        for edge in leaving.0.iter().filter(|edge| edge.1 != End::Outside) {
+            ensure!(
+                arriving.0.contains(edge),
+                "{} may call {}, which does not let it in",
+                edge.0,
+                edge.1
+            );
+        }
+        for edge in arriving.0.iter().filter(|edge| !one_sided(&edge.0)) {
+            ensure!(
+                leaving.0.contains(edge),
+                "{} lets {} in, which may not call it",
+                edge.1,
+                edge.0
+            );
+        }
+        Ok(())
     }
 
     /// What differs, one line each; nothing when both are the same.

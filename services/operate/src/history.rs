@@ -63,7 +63,7 @@ pub struct Find {
     pub object: String,
 }
 
-/// Every find in every text that is reachable from any reference.
+/// Every find in every text that the newest commit or one before it holds.
 ///
 /// # Errors
 /// When git does not answer.

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprMethodCall, FnArg, Pat};
+use syn::{Expr, ExprMethodCall, FnArg};
 
 use crate::source::{self, Sources, Type};
 
@@ -80,7 +80,7 @@ fn route(sources: &Sources, path: &str, method: &str, handler: Option<String>) -
         .and_then(|name| sources.function(name, None));
     let takes = function.map(|(_, function)| {
         function.sig.inputs.iter().filter_map(|input| match input {
-            FnArg::Typed(typed) => takes_of(&typed.pat, &typed.ty),
+            FnArg::Typed(typed) => takes_of(&typed.ty),
             FnArg::Receiver(_) => None,
         })
     });
@@ -95,7 +95,7 @@ fn route(sources: &Sources, path: &str, method: &str, handler: Option<String>) -
 }
 
 /// What an argument takes, looking through `Result<Json<T>, …>`.
-fn takes_of(_: &Pat, kind: &syn::Type) -> Option<Takes> {
+fn takes_of(kind: &syn::Type) -> Option<Takes> {
     let syn::Type::Path(path) = kind else {
         return None;
     };
@@ -113,7 +113,7 @@ fn takes_of(_: &Pat, kind: &syn::Type) -> Option<Takes> {
         "Json" => Some(Takes::Json(Type::of(inner))),
         "Form" => Some(Takes::Form(Type::of(inner))),
         "Query" => Some(Takes::Query(Type::of(inner))),
-        "Result" => takes_of(&syn::parse_quote!(_), inner),
+        "Result" => takes_of(inner),
         _ => None,
     }
 }

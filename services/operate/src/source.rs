@@ -287,7 +287,7 @@ impl Serde {
         }
         match all.pairs.get("rename_all").map(String::as_str) {
             Some("snake_case") => snake(own),
-            Some("kebab-case") => snake(own).replace('_', "-"),
+            Some("kebab-case") => kebab(own),
             Some("camelCase") => camel(own),
             Some("lowercase") => own.to_lowercase(),
             _ => own.to_owned(),
@@ -304,6 +304,11 @@ fn snake(name: &str) -> String {
         out.push(letter.to_ascii_lowercase());
     }
     out
+}
+
+/// `BankMcp` as `bank-mcp`.
+pub(crate) fn kebab(name: &str) -> String {
+    snake(name).replace('_', "-")
 }
 
 fn camel(name: &str) -> String {
