@@ -119,22 +119,20 @@ fn sequences(count: u64, seed: u64, workers: u64) -> anyhow::Result<()> {
 
 /// The panel's and the bank server's own tests of ends, with every victim at every step.
 fn crashes(seeds: u64) -> anyhow::Result<()> {
-    let mut command = crate::cargo::cargo();
-    command
-        .args(["test", "--package", "countersign-panel", "--test", "panel"])
-        .args(["--", "crash::wherever", "--nocapture"])
-        .env("COUNTERSIGN_CRASH_SEEDS", seeds.to_string());
-    crate::cargo::run(&mut command).context("an end left something behind")?;
-    let mut command = crate::cargo::cargo();
-    command
-        .args([
-            "test",
-            "--package",
+    for (package, test, broken) in [
+        ("countersign-panel", "panel", "an end left something behind"),
+        (
             "countersign-bank-mcp",
-            "--test",
             "bank",
-        ])
-        .args(["--", "crash::wherever", "--nocapture"])
-        .env("COUNTERSIGN_CRASH_SEEDS", seeds.to_string());
-    crate::cargo::run(&mut command).context("an end of the bank server left something behind")
+            "an end of the bank server left something behind",
+        ),
+    ] {
+        let mut command = crate::cargo::cargo();
+        command
+            .args(["test", "--package", package, "--test", test])
+            .args(["--", "crash::wherever", "--nocapture"])
+            .env("COUNTERSIGN_CRASH_SEEDS", seeds.to_string());
+        crate::cargo::run(&mut command).context(broken)?;
+    }
+    Ok(())
 }

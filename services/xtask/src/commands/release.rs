@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -183,9 +182,6 @@ impl Build {
 
 /// The SHA-256 of a file, in hexadecimal.
 fn digest(file: &Path) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    fs::File::open(file)
-        .and_then(|mut open| open.read_to_end(&mut bytes))
-        .with_context(|| format!("read {}", file.display()))?;
-    Ok(countersign_testkit::files::sha256(&bytes))
+    let bytes = fs::read(file).with_context(|| format!("read {}", file.display()))?;
+    Ok(files::sha256(&bytes))
 }
